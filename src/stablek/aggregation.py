@@ -1,0 +1,216 @@
+"""From stability paths to an answer: crossing, scores, selection and its uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek import seeding
+from stablek.results import ClusterStability, Selection, StabilityPaths
+
+__all__ = ["AGGREGATIONS", "cluster_stability", "crossing", "resolve_aggregation", "select"]
+
+Floats = NDArray[np.float64]
+Aggregation = Callable[[Floats], float]
+
+TIE = 1e-12
+"""Scores that differ by less are equal, and the smaller K wins."""
+
+N_RESAMPLES = 1000
+"""How often the draws are resampled for the selection frequency."""
+
+AGGREGATIONS: dict[str, Any] = {"max": np.max, "mean": np.mean}
+
+
+def resolve_aggregation(aggregation: str | Aggregation) -> Any:
+    """Aggregation of that name, or the callable itself.
+
+    Examples
+    --------
+    >>> float(resolve_aggregation("max")([0.1, 0.3]))
+    0.3
+    """
+    if callable(aggregation):
+        return aggregation
+    if isinstance(aggregation, str) and aggregation in AGGREGATIONS:
+        return AGGREGATIONS[aggregation]
+    raise ValueError(
+        f"aggregation must be one of {sorted(AGGREGATIONS)} or a callable, got {aggregation!r}"
+    )
+
+
+def crossing(stadion: Floats, epsilons: Floats) -> NDArray[np.intp]:
+    """Index of the last positive level at which some path beats the first one; -1 if none.
+
+    Parameters
+    ----------
+    stadion : ndarray of shape (..., n_k, n_epsilons)
+        Stadion paths, that of the one-cluster partition first.
+    epsilons : ndarray of shape (n_epsilons,)
+
+    Examples
+    --------
+    >>> paths = np.array([[0.0, 0.2, 0.6], [0.0, 0.5, 0.1]])
+    >>> int(crossing(paths, np.array([0.0, 1.0, 2.0])))
+    1
+    """
+    if stadion.shape[-2] == 1:
+        return np.full(stadion.shape[:-2], -1)
+    best = stadion[..., 1:, :].max(axis=-2)
+    beats = (best > stadion[..., 0, :] + TIE) & (epsilons > 0)
+    last = len(epsilons) - 1 - np.argmax(beats[..., ::-1], axis=-1)
+    return np.where(beats.any(axis=-1), last, -1)
+
+
+def select(
+    paths: StabilityPaths,
+    candidates: tuple[Any, ...],
+    *,
+    aggregation: str | Aggregation = "max",
+    until_crossing: bool = True,
+    n_perturbations: int | None = None,
+    omega: tuple[Any, ...] | None = None,
+    entropy: int = 0,
+) -> Selection:
+    """Choose among the candidates from what was measured.
+
+    Parameters
+    ----------
+    paths : StabilityPaths
+        What was measured.
+    candidates : tuple
+        The values that may be chosen. The one-cluster partition takes part if 1 is among them,
+        or if values are not numbers of clusters.
+    aggregation : {"max", "mean"} or callable
+        From a path, over the positive noise levels that count, to a score.
+    until_crossing : bool
+        Whether only levels up to the crossing count.
+    n_perturbations : int or None
+        Use the first draws only.
+    omega : tuple or None
+        Use some of the re-clustering values only.
+    entropy : int
+        Seed of the resampling of draws.
+    """
+    aggregate = resolve_aggregation(aggregation)
+    columns = _columns(paths, omega)
+    n_draws = _n_draws(paths, n_perturbations)
+    between = paths.between[..., :n_draws]
+    within = paths.within_stability(columns)[..., :n_draws]
+    per_draw = between - within
+
+    trivial_allowed = paths.values[0] is None or 1 in candidates
+    chooser = _Chooser(paths.epsilons, aggregate, until_crossing, trivial_allowed)
+    scores, winner, last = chooser(per_draw.mean(axis=-1)[None])
+    weights = seeding.generator(entropy, "selection frequency").multinomial(
+        n_draws, np.full(n_draws, 1.0 / n_draws), size=N_RESAMPLES
+    )
+    resampled = np.tensordot(weights / n_draws, per_draw, axes=(1, 2))
+    _, winners, _ = chooser(resampled)
+    frequency = np.bincount(winners, minlength=len(paths.values)) / N_RESAMPLES
+
+    path_of = {value: path for path, value in enumerate(paths.values)}
+    index = [path_of[value] for value in candidates]
+    best = int(winner[0])
+    return Selection(
+        k_values=candidates,
+        n_clusters=paths.n_clusters[best],
+        best_value=paths.values[best],
+        epsilons=paths.epsilons,
+        between_stability=between.mean(axis=-1)[index],
+        within_stability=within.mean(axis=-1)[index],
+        stadion_paths=per_draw.mean(axis=-1)[index],
+        scores=scores[0][index],
+        crossing_epsilon=float(paths.epsilons[last[0]]) if last[0] >= 0 else 0.0,
+        selection_frequency=frequency[index],
+    )
+
+
+class _Chooser:
+    """The rule, for a stack of Stadion paths of shape (n, n_k, n_epsilons)."""
+
+    def __init__(
+        self, epsilons: Floats, aggregate: Any, until_crossing: bool, trivial_allowed: bool
+    ) -> None:
+        self.epsilons, self.aggregate = epsilons, aggregate
+        self.until_crossing, self.trivial_allowed = until_crossing, trivial_allowed
+
+    def __call__(self, stadion: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+        """Scores (n, n_k), winning path (n,) and index of the crossing (n,)."""
+        last = crossing(stadion, self.epsilons)
+        scores = np.empty(stadion.shape[:2])
+        for end in np.unique(last):
+            same = last == end
+            counted = self.epsilons > 0
+            if self.until_crossing and end >= 0:
+                counted = counted & (np.arange(len(self.epsilons)) <= end)
+            if not counted.any():
+                counted = np.ones_like(counted)  # epsilon 0 is all there is
+            scores[same] = self._aggregate(stadion[same][:, :, counted])
+        ranked = scores.copy()
+        if not self.trivial_allowed:
+            ranked[:, 0] = -np.inf
+        # The first path within a tie of the best: values are in ascending order.
+        winner = np.argmax(ranked >= ranked.max(axis=1, keepdims=True) - TIE, axis=1)
+        if self.until_crossing and self.trivial_allowed:
+            winner[last < 0] = 0
+        return scores, winner, last
+
+    def _aggregate(self, paths: Floats) -> Floats:
+        if self.aggregate in (np.max, np.mean):
+            return np.asarray(self.aggregate(paths, axis=-1))
+        values = [[float(self.aggregate(path)) for path in rows] for rows in paths]
+        if not np.isfinite(values).all():
+            raise ValueError("aggregation must return finite numbers")
+        return np.asarray(values)
+
+
+def _columns(paths: StabilityPaths, omega: tuple[Any, ...] | None) -> NDArray[np.intp]:
+    if omega is None:
+        return np.arange(len(paths.omega))
+    unknown = [value for value in omega if value not in paths.omega]
+    if unknown or not omega:
+        raise ValueError(
+            f"omega must hold some of the values that were computed, {list(paths.omega)}, "
+            f"got {list(omega)}; fit again for others"
+        )
+    return np.array([paths.omega.index(value) for value in omega])
+
+
+def _n_draws(paths: StabilityPaths, n_perturbations: int | None) -> int:
+    if n_perturbations is None:
+        return paths.n_draws
+    if not 1 <= n_perturbations <= paths.n_draws:
+        raise ValueError(
+            f"n_perturbations must be from 1 to the {paths.n_draws} that were computed, "
+            f"got {n_perturbations}; fit again for more"
+        )
+    return int(n_perturbations)
+
+
+def cluster_stability(paths: StabilityPaths, selection: Selection) -> list[ClusterStability]:
+    """Inside of each cluster of the chosen partition, over the levels up to the crossing."""
+    best = paths.values.index(selection.best_value)
+    levels = paths.epsilons > 0
+    if selection.crossing_epsilon > 0:
+        levels &= paths.epsilons <= selection.crossing_epsilon
+    if not levels.any():
+        levels[:] = True
+    between = float(paths.between[best][levels].mean())
+    within = paths.mean_over_omega(np.arange(len(paths.omega)))[:, levels].mean(axis=(1, 2))
+    per_value = paths.clusters[:, :, levels].mean(axis=(2, 3))
+    found = []
+    for member in paths.members[best]:
+        stable = per_value[member.row]
+        hidden = None
+        # As stable inside as the chosen partition is outside: K = 1 is 1 by definition, so
+        # nothing inside it is called hidden.
+        if best > 0 and not np.isnan(stable).all() and np.nanmax(stable) >= between - TIE:
+            hidden = paths.omega[int(np.nanargmax(stable))]
+        found.append(
+            ClusterStability(member.label, member.size, float(within[member.row]), hidden)
+        )
+    return found

@@ -1,0 +1,72 @@
+"""The protocol behind which an algorithm answers for many K, draws and noise levels at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.perturbations import Perturbation
+from stablek.results import Group, Partition, Request
+from stablek.similarity import Similarity
+
+__all__ = ["Engine", "Setting"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What holds for a whole run: the noise, how copies get labels, how labels are compared."""
+
+    entropy: int
+    perturbation: Perturbation
+    scale: Floats
+    similarity: Similarity
+    relabel: Literal["refit", "extend"]
+
+
+class Engine(Protocol):
+    """One clustering algorithm. Every method is a pure function of its arguments.
+
+    So calls may run in any order, in threads or processes, and be cut into any pieces: the
+    seed of a fit depends on the value and the draw only, the noise of a point on its row in X.
+    """
+
+    prefer: Literal["threads", "processes"]
+    """Which workers suit the engine: threads where its kernels release the GIL."""
+
+    splits_values: bool
+    """Whether the fits for different values share nothing, so that each may be a task."""
+
+    def references(
+        self, X: Floats, requests: Sequence[Request], setting: Setting
+    ) -> list[tuple[Partition, ...]]:
+        """Reference partitions: for each request, one per value.
+
+        Only an engine whose values are not numbers of clusters may leave values out.
+        """
+        ...
+
+    def similarities(
+        self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
+    ) -> list[Floats]:
+        """For each group, the similarity of reference and perturbed labels in one draw.
+
+        Arrays of shape (n_partitions, n_epsilons).
+        """
+        ...
+
+    def relabel(
+        self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
+    ) -> list[tuple[Ints | None, Ints]]:
+        """Rows (None: all) and labels of the perturbed copy of X, for each noise level."""
+        ...
+
+    def estimator(self, X: Floats, partition: Partition) -> Any:
+        """Scikit-learn estimator, fitted on X, that has the partition's labels."""
+        ...

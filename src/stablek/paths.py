@@ -1,0 +1,341 @@
+"""Stability paths: what an engine measures, put together for every K and noise level.
+
+Between stability is measured on X, within stability on the points of each cluster of each
+reference partition: one function on different points. A cluster that several partitions have
+in common is measured once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from stablek.engines.base import Engine, Setting
+from stablek.execution import n_workers, run
+from stablek.results import Group, Member, Partition, Request, StabilityPaths
+from stablek.similarity import contingency
+
+__all__ = ["Measurement", "auto_epsilons", "point_stability", "reference_partitions"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+def reference_partitions(
+    engine: Engine,
+    X: Floats,
+    values: Sequence[Any],
+    setting: Setting,
+    *,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> tuple[Partition, ...]:
+    """Reference partition of X for each value."""
+    if engine.splits_values:
+        requests = [Request(None, (value,)) for value in values]
+    else:
+        requests = [Request(None, tuple(values))]
+    batches = _run(
+        engine, engine.references, X, [[r] for r in requests], setting, n_jobs, progress
+    )
+    return tuple(partition for batch in batches for part in batch for partition in part)
+
+
+class Measurement:
+    """Reference partitions of X and of all their clusters, ready to be perturbed.
+
+    Parameters
+    ----------
+    engine : Engine
+        The algorithm.
+    X : ndarray of shape (n_samples, n_features)
+        The data.
+    partitions : sequence of Partition
+        Reference partitions of X: one path each, after that of the one-cluster partition.
+    omega : sequence
+        Re-clustering values.
+    n_draws : int
+        Perturbed copies per noise level.
+    setting : Setting
+        Noise, similarity and relabeling.
+    counts : bool
+        Whether values are numbers of clusters.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        X: Floats,
+        partitions: Sequence[Partition],
+        omega: Sequence[Any],
+        n_draws: int,
+        setting: Setting,
+        *,
+        counts: bool = True,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.engine, self.X, self.setting = engine, X, setting
+        self.omega, self.n_draws, self.counts = tuple(omega), n_draws, counts
+        self.n_jobs, self.progress = n_jobs, progress
+        trivial = Partition(1 if counts else None, np.zeros(len(X), dtype=np.intp))
+        others = [p for p in partitions if not (counts and p.value == 1)]
+        self.partitions = (trivial, *others)
+        self.members, clusters = _distinct_clusters(self.partitions)
+        self.groups, self.group_of = self._groups(others, clusters)
+        self._similarities: dict[float, list[Floats]] = {}
+
+    def _groups(
+        self, partitions: list[Partition], clusters: list[tuple[Ints, Partition]]
+    ) -> tuple[list[Group], list[int | None]]:
+        """All groups to perturb, and which of them each distinct cluster is.
+
+        The first group is X with the reference partitions and the re-clusterings of the one
+        cluster that is all of X, which come first among the distinct clusters.
+        """
+        known = {p.value: p for p in partitions}
+        missing = [value for value in self._valid(len(self.X)) if value not in known]
+        again = reference_partitions(
+            self.engine, self.X, missing, self.setting, n_jobs=self.n_jobs
+        )
+        groups = [Group(None, (*partitions, *again))]
+        group_of: list[int | None] = [0]
+        requests: list[Request] = []
+        for rows, parent in clusters[1:]:
+            values = self._valid(len(rows))
+            if values:
+                group_of.append(len(requests) + 1)
+                requests.append(Request(rows, values, parent))
+            else:
+                group_of.append(None)
+        for request, parts in zip(requests, self._references(requests), strict=True):
+            groups.append(Group(request.rows, parts))
+        return groups, group_of
+
+    def _valid(self, size: int) -> tuple[Any, ...]:
+        if not self.counts:
+            return self.omega
+        return tuple(value for value in self.omega if value < size)
+
+    def _references(self, requests: list[Request]) -> list[tuple[Partition, ...]]:
+        batches, order = _batches(
+            [r.rows for r in requests], len(self.X), self.engine, 4 * self._workers
+        )
+        tasks = [[requests[i] for i in batch] for batch in batches]
+        title = "re-clustering" if self.progress else None
+        done = _run(
+            self.engine, self.engine.references, self.X, tasks, self.setting, self.n_jobs, title
+        )
+        flat = [parts for batch in done for parts in batch]
+        return [flat[i] for i in order]
+
+    @property
+    def _workers(self) -> int:
+        return n_workers(self.n_jobs)
+
+    def measure(self, epsilons: Floats) -> StabilityPaths:
+        """Paths over these noise levels; levels that were measured before are not again."""
+        new = np.array([e for e in epsilons if float(e) not in self._similarities])
+        if len(new):
+            self._measure(new)
+        per_level = [self._similarities[float(e)] for e in epsilons]
+        stacked = [np.stack(level, axis=1) for level in zip(*per_level, strict=True)]
+        return self._assemble(np.asarray(epsilons, dtype=float), stacked)
+
+    def _measure(self, epsilons: Floats) -> None:
+        chunks = -(-4 * self._workers // self.n_draws)
+        batches, order = _batches([g.rows for g in self.groups], len(self.X), self.engine, chunks)
+        tasks = [
+            (self.X, [self.groups[i] for i in batch], draw, epsilons, self.setting)
+            for draw in range(self.n_draws)
+            for batch in batches
+        ]
+        done = run(
+            self.engine.similarities,
+            tasks,
+            n_jobs=self.n_jobs,
+            prefer=self.engine.prefer,
+            progress="perturbing" if self.progress else None,
+        )
+        draws = []
+        for draw in range(self.n_draws):
+            batched = done[draw * len(batches) : (draw + 1) * len(batches)]
+            flat = [similarity for batch in batched for similarity in batch]
+            draws.append([flat[i] for i in order])
+        for e, epsilon in enumerate(epsilons):
+            self._similarities[float(epsilon)] = [
+                np.stack([draws[d][g][:, e] for d in range(self.n_draws)], axis=-1)
+                for g in range(len(self.groups))
+            ]
+
+    def _assemble(self, epsilons: Floats, similarities: list[Floats]) -> StabilityPaths:
+        """Paths from the (n_partitions, n_epsilons, n_draws) similarities of each group."""
+        shape = (len(epsilons), self.n_draws)
+        whole = {
+            p.value: s for p, s in zip(self.groups[0].partitions, similarities[0], strict=True)
+        }
+        between = np.ones((len(self.partitions), *shape))
+        for path, partition in enumerate(self.partitions[1:], start=1):
+            between[path] = whole[partition.value]
+        clusters = np.full((len(self.group_of), len(self.omega), *shape), np.nan)
+        for row, group in enumerate(self.group_of):
+            if group is None:
+                continue
+            found = zip(self.groups[group].partitions, similarities[group], strict=True)
+            values = whole if group == 0 else {p.value: s for p, s in found}
+            for column, value in enumerate(self.omega):
+                if value in values:
+                    clusters[row, column] = values[value]
+        if self.counts and len(self.X) in self.omega:
+            # K = N is a legal partition of X but not a legal re-clustering of it.
+            clusters[0, self.omega.index(len(self.X))] = np.nan
+        return StabilityPaths(
+            values=tuple(p.value for p in self.partitions),
+            n_clusters=tuple(len(members) for members in self.members),
+            omega=self.omega,
+            epsilons=epsilons,
+            between=between,
+            clusters=clusters,
+            members=self.members,
+        )
+
+
+def _run(
+    engine: Engine,
+    method: Callable[..., Any],
+    X: Floats,
+    batches: list[list[Request]],
+    setting: Setting,
+    n_jobs: int | None,
+    progress: str | None,
+) -> list[Any]:
+    tasks = [(X, batch, setting) for batch in batches]
+    return run(method, tasks, n_jobs=n_jobs, prefer=engine.prefer, progress=progress)
+
+
+def _batches(
+    rows: list[Ints | None], n_samples: int, engine: Engine, n_batches: int
+) -> tuple[list[list[int]], list[int]]:
+    """Cut items into batches of like cost; also the place of each item in the joined batches."""
+    if engine.prefer == "processes":
+        n_batches = len(rows)
+    cost = [n_samples if r is None else len(r) for r in rows]
+    by_cost = sorted(range(len(rows)), key=lambda i: -cost[i])
+    batches = [by_cost[start::n_batches] for start in range(min(n_batches, len(rows)))]
+    joined = [i for batch in batches for i in batch]
+    place = [0] * len(rows)
+    for position, i in enumerate(joined):
+        place[i] = position
+    return batches, place
+
+
+def _distinct_clusters(
+    partitions: Sequence[Partition],
+) -> tuple[tuple[tuple[Member, ...], ...], list[tuple[Ints, Partition]]]:
+    """Clusters of each partition, and the rows of each distinct one, all of X first."""
+    known: dict[bytes, int] = {}
+    distinct: list[tuple[Ints, Partition]] = []
+    members = []
+    for partition in partitions:
+        found = []
+        for label in np.unique(partition.labels):
+            if label < 0:
+                continue  # noise is no cluster
+            rows = np.flatnonzero(partition.labels == label)
+            key = rows.tobytes()
+            if key not in known:
+                known[key] = len(distinct)
+                distinct.append((rows, partition))
+            found.append(Member(int(label), known[key], len(rows)))
+        members.append(tuple(found))
+    return tuple(members), distinct
+
+
+def auto_epsilons(
+    measurement: Measurement,
+    n_epsilons: int,
+    start: float,
+    crossing: Callable[[StabilityPaths], float],
+    *,
+    max_rounds: int = 12,
+) -> StabilityPaths:
+    """Paths on a grid of noise levels with the crossing in its upper half.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        What is perturbed.
+    n_epsilons : int
+        Number of levels, epsilon 0 included.
+    start : float
+        The first grid ends here.
+    crossing : callable
+        Last level at which some K >= 2 beats K = 1; 0 if there is none.
+    max_rounds : int
+        Bound on the number of grids.
+    """
+    end = start
+    for _ in range(max_rounds):
+        epsilons = np.linspace(0.0, end, n_epsilons)
+        paths = measurement.measure(epsilons)
+        last = int(np.searchsorted(epsilons, crossing(paths)))
+        if last == n_epsilons - 1:
+            end *= 2.0  # not destroyed yet
+        elif 0 < last < (n_epsilons - 1) // 2:
+            end = float(epsilons[last + 1])  # destroyed early: look closer
+        else:
+            break
+    return paths
+
+
+def point_stability(
+    engine: Engine,
+    X: Floats,
+    partition: Partition,
+    n_draws: int,
+    epsilons: Floats,
+    setting: Setting,
+    *,
+    n_jobs: int | None = None,
+) -> Floats:
+    """How often each point keeps its cluster, over the draws and the noise levels.
+
+    NaN for a point that no resampled copy has. Labels of a refitted copy are matched to the
+    reference labels first, so that as many points as possible keep theirs.
+    """
+    kept = partial(_kept, engine, X, partition, epsilons, setting)
+    counts = run(kept, [(draw,) for draw in range(n_draws)], n_jobs=n_jobs, prefer=engine.prefer)
+    total = np.sum(counts, axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total[0] / total[1], dtype=float)
+
+
+def _kept(
+    engine: Engine, X: Floats, partition: Partition, epsilons: Floats, setting: Setting, draw: int
+) -> Ints:
+    """Per point: in how many copies of one draw it keeps its cluster, and is present."""
+    counts = np.zeros((2, len(X)), dtype=np.intp)
+    for rows, labels in engine.relabel(X, partition, draw, epsilons, setting):
+        at = np.arange(len(X)) if rows is None else rows
+        at, first = np.unique(at, return_index=True)
+        reference, labels = partition.labels[at], labels[first]
+        same = labels == reference if setting.relabel == "extend" else _matched(reference, labels)
+        counts[0, at] += same
+        counts[1, at] += 1
+    return counts
+
+
+def _matched(reference: Ints, labels: Ints) -> NDArray[np.bool_]:
+    """Whether each point's label is the one that is matched with its reference label."""
+    _, rows = np.unique(reference, return_inverse=True)
+    _, columns = np.unique(labels, return_inverse=True)
+    table = contingency(rows, columns)
+    partner = np.full(table.shape[0], -1)
+    matched_rows, matched_columns = linear_sum_assignment(table, maximize=True)
+    partner[matched_rows] = matched_columns
+    return np.asarray(partner[rows] == columns)

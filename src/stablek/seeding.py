@@ -1,0 +1,127 @@
+"""The only door to randomness: numbers are a pure function of (seed, what they are for).
+
+Noise comes from Philox, a counter-based generator: the number at (seed, draw, row, column) can
+be computed without computing any other. So results do not depend on the order of the work, on
+the number of workers or on how rows are cut into blocks, and noise is never stored.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+__all__ = ["entropy_of", "generator", "noise", "seed"]
+
+_PER_COUNTER = 4  # Philox gives four 64-bit words for each value of its counter
+
+
+def entropy_of(random_state: Any) -> int:
+    """Turn a scikit-learn style ``random_state`` into one integer.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy RandomState or Generator
+        None asks the operating system. A generator is advanced by one draw.
+
+    Returns
+    -------
+    int
+        Non-negative entropy from which everything random is derived.
+
+    Examples
+    --------
+    >>> entropy_of(0)
+    0
+    """
+    if random_state is None:
+        entropy = np.random.SeedSequence().entropy
+        assert isinstance(entropy, int)
+        return entropy
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(
+                f"random_state must be None, a non-negative int or a numpy generator, "
+                f"got {random_state!r}"
+            )
+        return int(random_state)
+    raise ValueError(
+        f"random_state must be None, a non-negative int or a numpy generator, got {random_state!r}"
+    )
+
+
+def _sequence(entropy: int, what: tuple[Any, ...]) -> np.random.SeedSequence:
+    # A checksum of the words, not hash(): Python salts hash() of strings per process.
+    key = tuple(zlib.crc32(repr(word).encode()) for word in what)
+    return np.random.SeedSequence(entropy, spawn_key=key)
+
+
+def generator(entropy: int, *what: Any) -> np.random.Generator:
+    """Random generator for one purpose, the same wherever and whenever it is made.
+
+    Examples
+    --------
+    >>> generator(0, "subsample", 3).integers(100) == generator(0, "subsample", 3).integers(100)
+    True
+    """
+    return np.random.Generator(np.random.Philox(_sequence(entropy, what)))
+
+
+def seed(entropy: int, *what: Any) -> int:
+    """Integer seed for one purpose, legal as a scikit-learn ``random_state``.
+
+    Examples
+    --------
+    >>> seed(0, "reference", 3) == seed(0, "reference", 3) != seed(0, "reference", 4)
+    True
+    """
+    return int(_sequence(entropy, what).generate_state(1)[0] >> np.uint32(1))
+
+
+def noise(
+    entropy: int, draw: int, n_columns: int, start: int, stop: int, *, gaussian: bool = False
+) -> NDArray[np.float64]:
+    """Noise for rows ``start`` to ``stop`` of one draw.
+
+    Parameters
+    ----------
+    entropy : int
+        From `entropy_of`.
+    draw : int
+        Number of the perturbed copy.
+    n_columns : int
+        Number of random columns.
+    start, stop : int
+        Row numbers, in the whole data.
+    gaussian : bool
+        Standard normal instead of uniform on [-1, 1].
+
+    Returns
+    -------
+    ndarray of shape (stop - start, n_columns)
+
+    Examples
+    --------
+    >>> whole, part = noise(0, 0, 3, 0, 100), noise(0, 0, 3, 41, 50)
+    >>> bool((whole[41:50] == part).all())
+    True
+    """
+    bits = np.random.Philox(_sequence(entropy, ("noise", draw)))
+    counter, skip = divmod(start * n_columns, _PER_COUNTER)
+    bits.advance(counter)
+    size = (stop - start) * n_columns
+    uniform = np.random.Generator(bits).random(size + skip)[skip:].reshape(-1, n_columns)
+    if gaussian:
+        # random() is in [0, 1): keep the normal quantile of 0 finite.
+        np.maximum(uniform, 2.0**-54, out=uniform)
+        return np.asarray(ndtri(uniform, out=uniform))
+    uniform *= 2.0
+    uniform -= 1.0
+    return uniform

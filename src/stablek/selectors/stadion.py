@@ -1,0 +1,443 @@
+"""The Stadion criterion as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from stablek import aggregation as aggregating
+from stablek import validation
+from stablek.engines import Engine, Setting
+from stablek.paths import Measurement, auto_epsilons, point_stability, reference_partitions
+from stablek.perturbations import Perturbation, resolve_perturbation
+from stablek.results import Partition, Selection, StabilityPaths
+from stablek.seeding import entropy_of
+from stablek.selectors.base import BaseSelector, warn_fewer_clusters
+from stablek.similarity import Similarity, resolve_similarity
+
+__all__ = ["Stadion"]
+
+Floats = NDArray[np.float64]
+
+
+class Stadion(BaseSelector):
+    """Choose the number of clusters by the stability trade-off of Mourer et al. (2023).
+
+    A good clustering is stable under small noise (between stability), and none of its clusters
+    holds a stable partition inside (within stability). Stadion is the difference of the two,
+    followed along growing noise. It can answer K = 1: no cluster structure.
+
+    Parameters
+    ----------
+    clusterer : estimator, default=None
+        Any scikit-learn style clusterer with ``fit`` and ``labels_`` or ``predict``; a Pipeline
+        that ends in one. None is ``KMeans(n_init=10)``.
+    k_range : sequence of int, default=range(1, 11)
+        Candidate numbers of clusters, ascending. With ``param_name``, any values.
+    omega : sequence of int, default=range(2, 6)
+        Numbers of clusters with which each cluster is clustered again.
+    relabel : {"auto", "refit", "extend"}, default="auto"
+        How a perturbed copy gets its labels. "refit" runs the clusterer again (the paper's
+        standard version); "extend" asks the reference model to label the noisy points (the
+        paper's extended version), which is much cheaper. "auto" extends where the clusterer
+        and the perturbation allow it.
+    perturbation : str or callable, default="uniform"
+        A name from `stablek.perturbations.PERTURBATIONS`, or ``f(X, epsilon, rng)`` that
+        returns a perturbed copy of X.
+    n_perturbations : int, default=10
+        Perturbed copies for each noise level (the paper's D).
+    epsilons : "auto" or sequence of float, default="auto"
+        Noise levels, in standard deviations of each feature. "auto" starts with
+        ``n_epsilons`` levels from 0 to the square root of the number of features, and extends
+        or refines them until the crossing lies in the upper half.
+    n_epsilons : int, default=10
+        Number of noise levels of "auto", epsilon 0 included.
+    noise_scale : {"feature", "global"}, default="feature"
+        Noise in units of each feature's own standard deviation, or of one pooled value.
+    similarity : str or callable, default="ari"
+        A name from `stablek.similarity.SIMILARITIES`, or ``f(labels, perturbed_labels)``.
+    aggregation : {"max", "mean"} or callable, default="max"
+        From a path to a score.
+    until_crossing : bool, default=True
+        Only noise levels up to the crossing count: beyond it K = 1 is better than all others.
+    param_name : str, default=None
+        The clusterer's parameter that takes the values of ``k_range``; None finds
+        ``n_clusters`` or ``n_components``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed. The same seed gives the same bits for any ``n_jobs`` and backend. It also seeds
+        the clusterer, unless that has a ``random_state`` of its own.
+    n_jobs : int, default=None
+        Workers, as in scikit-learn.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    n_clusters_ : int
+        The answer.
+    labels_ : ndarray of shape (n_samples,)
+        The chosen partition.
+    best_estimator_ : estimator or None
+        The clusterer fitted with the chosen value. None if values are not numbers of clusters
+        and the one-cluster partition won.
+    best_value_ : object
+        The chosen value of ``k_range``.
+    k_values_ : ndarray of shape (n_k,)
+        The candidates.
+    epsilons_ : ndarray of shape (n_epsilons,)
+        The noise levels.
+    between_stability_, within_stability_, stadion_paths_ : ndarray of shape (n_k, n_epsilons)
+        Means over the draws.
+    scores_ : ndarray of shape (n_k,)
+        The aggregated paths; higher is better.
+    crossing_epsilon_ : float
+        The last positive noise level at which some K >= 2 beats K = 1; 0 if there is none.
+    reference_labels_ : ndarray of shape (n_k, n_samples)
+        The clusterer's labels on X, for each candidate.
+    paths_ : StabilityPaths
+        Everything that was measured, per draw and re-clustering size, with standard errors.
+    selection_frequency_ : ndarray of shape (n_k,)
+        How often each candidate wins when the draws are resampled.
+    cluster_stability_ : list of ClusterStability
+        For each cluster of the chosen partition: label, size, within stability, and the
+        re-clustering size that is stable inside, if any.
+    point_stability_ : ndarray of shape (n_samples,)
+        How often each point keeps its cluster, over the draws and noise levels that count.
+    relabel_ : {"refit", "extend"}
+        The mode that was used.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only when X has column names that are all strings.
+
+    References
+    ----------
+    Mourer, Forest, Lebbah, Azzag, Lacaille (2023). Selecting the number of clusters K with a
+    stability trade-off: an internal validation criterion.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from stablek import Stadion
+    >>> X, _ = make_blobs(300, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
+    >>> Stadion(k_range=range(1, 7), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    supports_one_cluster = True
+
+    def __init__(
+        self,
+        clusterer: Any = None,
+        *,
+        k_range: Sequence[Any] = range(1, 11),
+        omega: Sequence[Any] = range(2, 6),
+        relabel: Literal["auto", "refit", "extend"] = "auto",
+        perturbation: str | Callable[..., Any] = "uniform",
+        n_perturbations: int = 10,
+        epsilons: Any = "auto",
+        n_epsilons: int = 10,
+        noise_scale: Literal["feature", "global"] = "feature",
+        similarity: str | Callable[..., float] = "ari",
+        aggregation: str | Callable[[Floats], float] = "max",
+        until_crossing: bool = True,
+        param_name: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.clusterer = clusterer
+        self.k_range = k_range
+        self.omega = omega
+        self.relabel = relabel
+        self.perturbation = perturbation
+        self.n_perturbations = n_perturbations
+        self.epsilons = epsilons
+        self.n_epsilons = n_epsilons
+        self.noise_scale = noise_scale
+        self.similarity = similarity
+        self.aggregation = aggregation
+        self.until_crossing = until_crossing
+        self.param_name = param_name
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Measure the stability paths of X and choose.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = validation.check_data(X, self)
+        clusterer, param_name, counts = self._resolve_clusterer()
+        candidates = validation.check_k_range(self.k_range, len(X), counts=counts)
+        if counts:
+            validation.check_distinct(X, candidates[-1])
+        engine = self._make_engine(clusterer, param_name, counts)
+        measurement, paths = self._measure(X, engine, clusterer, candidates, counts)
+        self.paths_ = paths
+        self._entropy = measurement.setting.entropy
+        self._store(self._select())
+        self._store_partition(X, engine, measurement, clusterer, param_name, counts)
+        return self
+
+    def _measure(
+        self, X: Floats, engine: Engine, clusterer: Any, candidates: tuple[Any, ...], counts: bool
+    ) -> tuple[Measurement, StabilityPaths]:
+        perturbation = resolve_perturbation(self.perturbation)
+        setting = Setting(
+            entropy=entropy_of(self.random_state),
+            perturbation=perturbation,
+            scale=noise_scale(X, self.noise_scale),
+            similarity=_usable(resolve_similarity(self.similarity)),
+            relabel=_resolve_relabel(self.relabel, clusterer, perturbation),
+        )
+        aggregating.resolve_aggregation(self.aggregation)
+        validation.check_flag("until_crossing", self.until_crossing)
+        epsilons = validation.check_epsilons(self.epsilons, perturbation.levels)
+        n_epsilons = validation.check_count("n_epsilons", self.n_epsilons, 2)
+        n_draws = validation.check_count("n_perturbations", self.n_perturbations)
+        omega = validation.check_omega(self.omega, counts=counts)
+        progress = bool(validation.check_count("verbose", self.verbose, 0))
+
+        fitted = [k for k in candidates if not (counts and k == 1)]
+        partitions = reference_partitions(
+            engine,
+            X,
+            fitted,
+            setting,
+            n_jobs=self.n_jobs,
+            progress="reference partitions" if progress else None,
+        )
+        if len(partitions) < len(fitted):
+            failed = sorted(set(fitted) - {p.value for p in partitions})
+            raise ValueError(f"k_range: the clusterer cannot cluster X with the values {failed}")
+        measurement = Measurement(
+            engine,
+            X,
+            partitions,
+            omega,
+            n_draws,
+            setting,
+            counts=counts,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        if counts:
+            values = measurement.partitions[1:]
+            found = tuple(len(members) for members in measurement.members[1:])
+            warn_fewer_clusters(tuple(p.value for p in values), found)
+        if epsilons is not None:
+            paths = measurement.measure(epsilons)
+        elif perturbation.levels == "amplitude":
+            start = float(np.sqrt(X.shape[1]))
+            paths = auto_epsilons(measurement, n_epsilons, start, _crossing_epsilon)
+        elif perturbation.levels == "share":
+            paths = measurement.measure(np.linspace(0.0, 0.9, n_epsilons))
+        else:
+            paths = measurement.measure(np.ones(1))
+        self.relabel_ = setting.relabel
+        return measurement, paths
+
+    def _select(self, **changes: Any) -> Selection:
+        options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
+        counts = self.paths_.values[0] == 1
+        candidates = tuple(self.k_range) if counts else tuple(self.paths_.values[1:])
+        candidates = tuple(v.item() if isinstance(v, np.generic) else v for v in candidates)
+        return aggregating.select(
+            self.paths_, candidates, entropy=self._entropy, **{**options, **changes}
+        )
+
+    def _store(self, selection: Selection) -> None:
+        self.k_values_ = np.array(selection.k_values)
+        self.n_clusters_ = selection.n_clusters
+        self.best_value_ = selection.best_value
+        self.epsilons_ = selection.epsilons
+        self.between_stability_ = selection.between_stability
+        self.within_stability_ = selection.within_stability
+        self.stadion_paths_ = selection.stadion_paths
+        self.scores_ = selection.scores
+        self.crossing_epsilon_ = selection.crossing_epsilon
+        self.selection_frequency_ = selection.selection_frequency
+        self.cluster_stability_ = aggregating.cluster_stability(self.paths_, selection)
+
+    def _store_partition(
+        self,
+        X: Floats,
+        engine: Engine,
+        measurement: Measurement,
+        clusterer: Any,
+        param_name: str,
+        counts: bool,
+    ) -> None:
+        partition_of = {p.value: p for p in measurement.partitions}
+        self.reference_labels_ = np.stack(
+            [partition_of[k].labels for k in self.k_values_.tolist()]
+        )
+        best: Partition = partition_of[self.best_value_]
+        self.labels_ = best.labels.copy()
+        if best is measurement.partitions[0]:
+            self.best_estimator_ = None
+            if counts:
+                self.best_estimator_ = clone(clusterer).set_params(**{param_name: 1}).fit(X)
+            self.point_stability_ = np.ones(len(X))
+            return
+        self.best_estimator_ = engine.estimator(X, best)
+        counted = self.epsilons_ > 0
+        if self.until_crossing and self.crossing_epsilon_ > 0:
+            counted &= self.epsilons_ <= self.crossing_epsilon_
+        self.point_stability_ = point_stability(
+            engine,
+            X,
+            best,
+            measurement.n_draws,
+            self.epsilons_[counted],
+            measurement.setting,
+            n_jobs=self.n_jobs,
+        )
+
+    def reselect(
+        self,
+        *,
+        aggregation: str | Callable[[Floats], float] | None = None,
+        n_perturbations: int | None = None,
+        omega: Sequence[Any] | None = None,
+        until_crossing: bool | None = None,
+    ) -> Selection:
+        """Answer with other settings from what was computed; the estimator stays as it is.
+
+        Parameters
+        ----------
+        aggregation : {"max", "mean"} or callable, default=None
+        n_perturbations : int, default=None
+            Use the first draws only.
+        omega : sequence, default=None
+            Use some of the re-clustering sizes only.
+        until_crossing : bool, default=None
+
+        Returns
+        -------
+        Selection
+            ``n_clusters``, ``scores``, the paths and the rest. None keeps a setting.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_blobs
+        >>> X, _ = make_blobs(300, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
+        >>> stadion = Stadion(k_range=range(1, 7), random_state=0).fit(X)
+        >>> stadion.reselect(aggregation="mean", omega=[2, 3]).n_clusters
+        3
+        """
+        check_is_fitted(self)
+        changes: dict[str, Any] = {"n_perturbations": n_perturbations}
+        if n_perturbations is not None:
+            validation.check_count("n_perturbations", n_perturbations)
+        if aggregation is not None:
+            changes["aggregation"] = aggregation
+        if until_crossing is not None:
+            changes["until_crossing"] = validation.check_flag("until_crossing", until_crossing)
+        if omega is not None:
+            changes["omega"] = tuple(omega)
+        return self._select(**changes)
+
+    def results_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """All paths as a tidy data frame: one row for each K and noise level.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+            Columns k, epsilon, between, within, stadion, their standard errors, score,
+            counted (whether the level counts for the score) and selected.
+        """
+        check_is_fitted(self)
+        validation.check_choice("library", library, ["pandas", "polars"])
+        n_k, n_epsilons = self.stadion_paths_.shape
+        path_of = {value: path for path, value in enumerate(self.paths_.values)}
+        index = [path_of[k] for k in self.k_values_.tolist()]
+        counted = self.epsilons_ > 0
+        if self.until_crossing and self.crossing_epsilon_ > 0:
+            counted = counted & (self.epsilons_ <= self.crossing_epsilon_)
+        columns = {
+            "k": np.repeat(self.k_values_, n_epsilons),
+            "epsilon": np.tile(self.epsilons_, n_k),
+            "between": self.between_stability_.ravel(),
+            "between_se": self.paths_.between_standard_error[index].ravel(),
+            "within": self.within_stability_.ravel(),
+            "within_se": self.paths_.within_standard_error[index].ravel(),
+            "stadion": self.stadion_paths_.ravel(),
+            "stadion_se": self.paths_.stadion_standard_error[index].ravel(),
+            "score": np.repeat(self.scores_, n_epsilons),
+            "counted": np.tile(counted, n_k),
+            "selected": np.repeat(self.k_values_ == self.best_value_, n_epsilons),
+        }
+        if library == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(columns)
+        import polars as pl
+
+        return pl.DataFrame(columns)
+
+
+def noise_scale(X: Floats, kind: str) -> Floats:
+    """Standard deviation of each feature, or one pooled value for all."""
+    validation.check_choice("noise_scale", kind, ["feature", "global"])
+    # Centre and divide by the range first: squares of tiny numbers would vanish.
+    spread = np.ptp(X, axis=0)
+    unit = np.where(spread > 0, spread, 1.0)
+    scale = np.asarray(((X - X.min(axis=0)) / unit).std(axis=0) * unit)
+    if not scale.any():
+        warnings.warn(
+            "All features of X are constant: there is nothing to cluster",
+            UserWarning,
+            stacklevel=4,
+        )
+    if kind == "global":
+        return np.full_like(scale, np.sqrt(np.mean(scale**2)))
+    return scale
+
+
+def _resolve_relabel(
+    relabel: str, clusterer: Any, perturbation: Perturbation
+) -> Literal["refit", "extend"]:
+    validation.check_choice("relabel", relabel, ["auto", "refit", "extend"])
+    reason = perturbation.no_extension
+    if reason is not None:
+        reason = f"perturbation {perturbation.name!r} does not allow it: {reason}"
+    elif not hasattr(clusterer, "predict"):
+        reason = f"{type(clusterer).__name__} cannot predict"
+    if relabel == "extend" and reason is not None:
+        raise ValueError(f"relabel='extend' is not possible: {reason}. Use relabel='refit'")
+    return "extend" if relabel != "refit" and reason is None else "refit"
+
+
+def _usable(similarity: Similarity) -> Similarity:
+    if not similarity.identical_is_one:
+        warnings.warn(
+            f"similarity {similarity.name!r} is not 1 for identical partitions, so between and "
+            f"within stability of different K are not on one scale; 'ari' is a safe choice",
+            UserWarning,
+            stacklevel=4,
+        )
+    return similarity
+
+
+def _crossing_epsilon(paths: StabilityPaths) -> float:
+    last = int(aggregating.crossing(paths.stadion.mean(axis=-1), paths.epsilons))
+    return float(paths.epsilons[last]) if last >= 0 else 0.0

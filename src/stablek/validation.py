@@ -1,0 +1,291 @@
+"""Checks of what users pass in: one clear exception that says what to do."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from inspect import isclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import _get_feature_names, validate_data
+
+__all__ = [
+    "check_choice",
+    "check_clusterer",
+    "check_count",
+    "check_data",
+    "check_distinct",
+    "check_epsilons",
+    "check_flag",
+    "check_k_range",
+    "check_labels",
+    "check_omega",
+    "find_param_name",
+]
+
+Floats = NDArray[np.float64]
+
+LARGEST_NORM = 1e153
+"""Squared distances of larger data overflow."""
+
+
+def check_data(
+    X: Any, estimator: Any = None, *, reset: bool = True, min_samples: int = 2
+) -> Floats:
+    """Data as a C-contiguous float64 array, or an error that names the column at fault.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        A list, NumPy array, pandas or polars frame, or Arrow table of numbers.
+    estimator : estimator or None
+        Gets ``n_features_in_`` and ``feature_names_in_`` when ``reset``; is compared with them
+        otherwise.
+    reset : bool
+        Whether this is the data that the estimator is fitted on.
+    min_samples : int
+        Fewest rows allowed.
+    """
+    names = _column_names(X)
+    _check_columns_numeric(X, names)
+    options: dict[str, Any] = {
+        "dtype": np.float64,
+        "order": "C",
+        "ensure_all_finite": False,
+        "ensure_min_samples": min_samples,
+    }
+    if estimator is None:
+        checked = check_array(X, input_name="X", **options)
+    else:
+        checked = validate_data(estimator, X, reset=reset, **options)
+    array = np.asarray(checked, dtype=np.float64)
+    _check_finite(array, names)
+    return array
+
+
+def _column_names(X: Any) -> list[str] | None:
+    # Arrow tables call them column_names; scikit-learn reads the other frames' names.
+    if hasattr(X, "column_names"):
+        return [str(name) for name in X.column_names]
+    try:
+        names = _get_feature_names(X)
+    except TypeError:
+        return None  # names that are not all strings; scikit-learn says so itself
+    return None if names is None else [str(name) for name in names]
+
+
+def _name(column: int, names: list[str] | None) -> str:
+    return f"column {column}" if names is None else f"column {names[column]!r}"
+
+
+def _check_columns_numeric(X: Any, names: list[str] | None) -> None:
+    """Name the columns of a frame that hold no numbers."""
+    if names is None or not hasattr(X, "columns"):
+        return
+    bad = []
+    for j, name in enumerate(names):
+        column = X.column(j) if hasattr(X, "column") else X[name]
+        values = np.asarray(column)
+        if values.dtype.kind in "OUSMm":
+            try:
+                values.astype(np.float64)
+            except (TypeError, ValueError):
+                bad.append(name)
+            else:
+                if values.dtype.kind in "Mm":
+                    bad.append(name)
+    if bad:
+        raise ValueError(f"X has columns that are not numeric: {bad}. Drop or encode them first")
+
+
+def _check_finite(X: Floats, names: list[str] | None) -> None:
+    finite = np.isfinite(X)
+    if not finite.all():
+        column = int(np.argmax(~finite.all(axis=0)))
+        values = X[:, column]
+        missing, infinite = int(np.isnan(values).sum()), int(np.isinf(values).sum())
+        what = f"{missing} NaN" if missing else f"{infinite} infinite"
+        both = f"{missing} NaN and {infinite} infinite" if missing and infinite else what
+        raise ValueError(
+            f"X has {both} value(s) in {_name(column, names)}; stablek needs finite numbers "
+            f"(no NaN, no inf): drop or impute them first"
+        )
+    largest = float(np.abs(X).max())
+    if largest * np.sqrt(X.size) > LARGEST_NORM:
+        column = int(np.argmax(np.abs(X).max(axis=0)))
+        raise ValueError(
+            f"X has values as large as {largest:.3g} in {_name(column, names)}: squared "
+            f"distances overflow. Rescale the column first"
+        )
+
+
+def check_distinct(X: Floats, k: int) -> None:
+    """Raise if X has fewer distinct rows than clusters asked for."""
+    seen: set[bytes] = set()
+    for row in X + 0.0:  # -0.0 and 0.0 are one number
+        seen.add(row.tobytes())
+        if len(seen) >= k:
+            return
+    raise ValueError(
+        f"k_range asks for K = {k} clusters but X has only {len(seen)} distinct rows; "
+        f"use k_range=range(1, {len(seen) + 1})"
+    )
+
+
+def check_clusterer(clusterer: Any) -> None:
+    """Raise unless it is an estimator instance that can cluster."""
+    if isclass(clusterer):
+        raise TypeError(
+            f"clusterer must be an instance, got the class {clusterer.__name__}; "
+            f"pass {clusterer.__name__}()"
+        )
+    missing = [
+        name for name in ("fit", "get_params", "set_params") if not hasattr(clusterer, name)
+    ]
+    if missing:
+        raise TypeError(
+            f"clusterer must be a scikit-learn style estimator, got {clusterer!r} "
+            f"without {', '.join(missing)}"
+        )
+
+
+def find_param_name(clusterer: Any, param_name: str | None) -> str:
+    """Name of the clusterer's parameter that holds K, nested ones included.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> find_param_name(make_pipeline(StandardScaler(), KMeans()), None)
+    'kmeans__n_clusters'
+    """
+    known = clusterer.get_params()
+    if param_name is not None:
+        if param_name not in known:
+            raise ValueError(
+                f"param_name must be a parameter of clusterer, one of {sorted(known)}, "
+                f"got {param_name!r}"
+            )
+        return param_name
+    prefix, final = "", clusterer
+    while hasattr(final, "steps"):  # a Pipeline: its last step clusters
+        name, final = final.steps[-1]
+        prefix += f"{name}__"
+    for name in ("n_clusters", "n_components"):
+        if prefix + name in known:
+            return prefix + name
+    raise ValueError(
+        f"clusterer {type(clusterer).__name__} has no parameter n_clusters or n_components; "
+        f"name the parameter to search with param_name, one of {sorted(known)}"
+    )
+
+
+def _values(name: str, values: Any) -> tuple[Any, ...]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a sequence of values, got {values!r}")
+    listed = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+    if not listed:
+        raise ValueError(f"{name} must hold at least one value, got an empty sequence")
+    if len(set(listed)) < len(listed):
+        raise ValueError(f"{name} must not repeat values, got {list(listed)}")
+    return listed
+
+
+def _integers(name: str, values: tuple[Any, ...], smallest: int) -> None:
+    for value in values:
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < smallest:
+            raise ValueError(f"{name} must hold integers of at least {smallest}, got {value!r}")
+    if any(a > b for a, b in pairwise(values)):
+        raise ValueError(f"{name} must be in ascending order, got {list(values)}")
+
+
+def check_k_range(k_range: Any, n_samples: int, *, counts: bool = True) -> tuple[Any, ...]:
+    """Candidates as a tuple; ascending integers of at most n_samples where they count clusters."""
+    values = _values("k_range", k_range)
+    if counts:
+        _integers("k_range", values, 1)
+        if values[-1] > n_samples:
+            raise ValueError(
+                f"k_range asks for K = {values[-1]} clusters but X has n_samples = {n_samples}; "
+                f"use k_range=range({min(values[0], n_samples)}, {n_samples + 1})"
+            )
+    return values
+
+
+def check_omega(omega: Any, *, counts: bool = True) -> tuple[Any, ...]:
+    """Re-clustering values as a tuple; ascending integers above 1 where they count clusters."""
+    values = _values("omega", omega)
+    if counts:
+        _integers("omega", values, 2)
+    return values
+
+
+def check_epsilons(epsilons: Any, levels: str) -> Floats | None:
+    """Noise levels as an array; None for "auto"."""
+    if isinstance(epsilons, str):
+        if epsilons == "auto":
+            return None
+        raise ValueError(f"epsilons must be 'auto' or an ascending sequence, got {epsilons!r}")
+    try:
+        array = np.asarray(epsilons, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 1 or not len(array):
+        raise ValueError(
+            f"epsilons must be 'auto' or a non-empty 1-D sequence of numbers, got {epsilons!r}"
+        )
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise ValueError(f"epsilons must be finite and not negative, got {array.tolist()}")
+    if (np.diff(array) <= 0).any():
+        raise ValueError(f"epsilons must be in ascending order, got {array.tolist()}")
+    if not array[-1] > 0:
+        raise ValueError("epsilons must hold a level above 0: epsilon 0 decides nothing")
+    if levels == "share" and array[-1] >= 1:
+        raise ValueError(
+            f"epsilons are the share that this perturbation leaves out and must be below 1, "
+            f"got {array[-1]:g}"
+        )
+    if levels == "single":
+        raise ValueError("epsilons must be 'auto': this perturbation has one level only")
+    return array
+
+
+def check_count(name: str, value: Any, smallest: int = 1) -> int:
+    """A whole number of at least ``smallest``."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < smallest:
+        raise ValueError(f"{name} must be an integer of at least {smallest}, got {value!r}")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """One of a few names."""
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} must be one of {known}, got {value!r}")
+    return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_labels(labels: Any, n_samples: int) -> NDArray[np.intp]:
+    """Labels of the rows of X as integers; numbers below 0 mark noise."""
+    array = np.asarray(labels)
+    if array.shape != (n_samples,):
+        raise ValueError(
+            f"labels must have one entry for each of the {n_samples} rows of X, "
+            f"got shape {array.shape}"
+        )
+    if array.dtype.kind in "iub":
+        return array.astype(np.intp)
+    _, codes = np.unique(array, return_inverse=True)
+    return codes.astype(np.intp)
