@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -180,6 +181,7 @@ class Stadion(BaseSelector):
         -------
         self
         """
+        started = perf_counter()
         X = validation.check_data(X, self)
         clusterer, param_name, counts = self._resolve_clusterer()
         candidates = validation.check_k_range(self.k_range, len(X), counts=counts)
@@ -191,6 +193,8 @@ class Stadion(BaseSelector):
         self._entropy = measurement.setting.entropy
         self._store(self._select())
         self._store_partition(X, engine, measurement, clusterer, param_name, counts)
+        # The report draws the points and says how long it took.
+        self._fit_X, self._seconds = X, perf_counter() - started
         return self
 
     def _measure(
