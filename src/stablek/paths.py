@@ -65,6 +65,9 @@ class Measurement:
         Noise, similarity and relabeling.
     counts : bool
         Whether values are numbers of clusters.
+    own : bool
+        Whether the partitions are the clusterer's own, so that one of X also serves as the
+        re-clustering of the one cluster that is all of X.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class Measurement:
         setting: Setting,
         *,
         counts: bool = True,
+        own: bool = True,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
@@ -87,18 +91,18 @@ class Measurement:
         others = [p for p in partitions if not (counts and p.value == 1)]
         self.partitions = (trivial, *others)
         self.members, clusters = _distinct_clusters(self.partitions)
-        self.groups, self.group_of = self._groups(others, clusters)
+        self.groups, self.group_of = self._groups(others, clusters, own)
         self._similarities: dict[float, list[Floats]] = {}
 
     def _groups(
-        self, partitions: list[Partition], clusters: list[tuple[Ints, Partition]]
+        self, partitions: list[Partition], clusters: list[tuple[Ints, Partition]], own: bool
     ) -> tuple[list[Group], list[int | None]]:
         """All groups to perturb, and which of them each distinct cluster is.
 
         The first group is X with the reference partitions and the re-clusterings of the one
         cluster that is all of X, which come first among the distinct clusters.
         """
-        known = {p.value: p for p in partitions}
+        known = {p.value for p in partitions} if own else set()
         missing = [value for value in self._valid(len(self.X)) if value not in known]
         again = reference_partitions(
             self.engine, self.X, missing, self.setting, n_jobs=self.n_jobs
@@ -176,24 +180,18 @@ class Measurement:
     def _assemble(self, epsilons: Floats, similarities: list[Floats]) -> StabilityPaths:
         """Paths from the (n_partitions, n_epsilons, n_draws) similarities of each group."""
         shape = (len(epsilons), self.n_draws)
-        whole = {
-            p.value: s for p, s in zip(self.groups[0].partitions, similarities[0], strict=True)
-        }
         between = np.ones((len(self.partitions), *shape))
-        for path, partition in enumerate(self.partitions[1:], start=1):
-            between[path] = whole[partition.value]
+        between[1:] = similarities[0][: len(self.partitions) - 1]
         clusters = np.full((len(self.group_of), len(self.omega), *shape), np.nan)
         for row, group in enumerate(self.group_of):
             if group is None:
                 continue
-            found = zip(self.groups[group].partitions, similarities[group], strict=True)
-            values = whole if group == 0 else {p.value: s for p, s in found}
-            for column, value in enumerate(self.omega):
-                if value in values:
-                    clusters[row, column] = values[value]
-        if self.counts and len(self.X) in self.omega:
-            # K = N is a legal partition of X but not a legal re-clustering of it.
-            clusters[0, self.omega.index(len(self.X))] = np.nan
+            rows, partitions = self.groups[group].rows, self.groups[group].partitions
+            # Of two partitions with one value the later is the clusterer's own.
+            place = {p.value: i for i, p in enumerate(partitions)}
+            for value in self._valid(len(self.X) if rows is None else len(rows)):
+                if value in place:
+                    clusters[row, self.omega.index(value)] = similarities[group][place[value]]
         return StabilityPaths(
             values=tuple(p.value for p in self.partitions),
             n_clusters=tuple(len(members) for members in self.members),

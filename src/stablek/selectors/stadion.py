@@ -22,7 +22,7 @@ from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.similarity import Similarity, resolve_similarity
 
-__all__ = ["Stadion"]
+__all__ = ["Stadion", "check_levels", "make_setting", "measure_paths"]
 
 Floats = NDArray[np.float64]
 
@@ -200,18 +200,10 @@ class Stadion(BaseSelector):
     def _measure(
         self, X: Floats, engine: Engine, clusterer: Any, candidates: tuple[Any, ...], counts: bool
     ) -> tuple[Measurement, StabilityPaths]:
-        perturbation = resolve_perturbation(self.perturbation)
-        setting = Setting(
-            entropy=entropy_of(self.random_state),
-            perturbation=perturbation,
-            scale=noise_scale(X, self.noise_scale),
-            similarity=_usable(resolve_similarity(self.similarity)),
-            relabel=_resolve_relabel(self.relabel, clusterer, perturbation),
-        )
         aggregating.resolve_aggregation(self.aggregation)
         validation.check_flag("until_crossing", self.until_crossing)
-        epsilons = validation.check_epsilons(self.epsilons, perturbation.levels)
-        n_epsilons = validation.check_count("n_epsilons", self.n_epsilons, 2)
+        setting = make_setting(X, clusterer, self.get_params(deep=False))
+        epsilons = check_levels(self.epsilons, self.n_epsilons, setting.perturbation)
         n_draws = validation.check_count("n_perturbations", self.n_perturbations)
         omega = validation.check_omega(self.omega, counts=counts)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
@@ -226,7 +218,7 @@ class Stadion(BaseSelector):
             progress="reference partitions" if progress else None,
         )
         if len(partitions) < len(fitted):
-            failed = sorted(set(fitted) - {p.value for p in partitions})
+            failed = [value for value in fitted if value not in {p.value for p in partitions}]
             raise ValueError(f"k_range: the clusterer cannot cluster X with the values {failed}")
         measurement = Measurement(
             engine,
@@ -240,20 +232,10 @@ class Stadion(BaseSelector):
             progress=progress,
         )
         if counts:
-            values = measurement.partitions[1:]
-            found = tuple(len(members) for members in measurement.members[1:])
-            warn_fewer_clusters(tuple(p.value for p in values), found)
-        if epsilons is not None:
-            paths = measurement.measure(epsilons)
-        elif perturbation.levels == "amplitude":
-            start = float(np.sqrt(X.shape[1]))
-            paths = auto_epsilons(measurement, n_epsilons, start, _crossing_epsilon)
-        elif perturbation.levels == "share":
-            paths = measurement.measure(np.linspace(0.0, 0.9, n_epsilons))
-        else:
-            paths = measurement.measure(np.ones(1))
+            asked = tuple(p.value for p in measurement.partitions[1:])
+            warn_fewer_clusters(asked, tuple(len(m) for m in measurement.members[1:]))
         self.relabel_ = setting.relabel
-        return measurement, paths
+        return measurement, measure_paths(measurement, epsilons, self.n_epsilons)
 
     def _select(self, **changes: Any) -> Selection:
         options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
@@ -397,6 +379,39 @@ class Stadion(BaseSelector):
         import polars as pl
 
         return pl.DataFrame(columns)
+
+
+def make_setting(X: Floats, clusterer: Any, parameters: dict[str, Any]) -> Setting:
+    """What holds for the whole run, from checked parameters."""
+    perturbation = resolve_perturbation(parameters["perturbation"])
+    return Setting(
+        entropy=entropy_of(parameters["random_state"]),
+        perturbation=perturbation,
+        scale=noise_scale(X, parameters["noise_scale"]),
+        similarity=_usable(resolve_similarity(parameters["similarity"])),
+        relabel=_resolve_relabel(parameters["relabel"], clusterer, perturbation),
+    )
+
+
+def check_levels(epsilons: Any, n_epsilons: Any, perturbation: Perturbation) -> Floats | None:
+    """Explicit noise levels, those of a kind that has a fixed range, or None for a search."""
+    n_epsilons = validation.check_count("n_epsilons", n_epsilons, 2)
+    explicit = validation.check_epsilons(epsilons, perturbation.levels)
+    if explicit is not None or perturbation.levels == "amplitude":
+        return explicit
+    if perturbation.levels == "share":
+        return np.linspace(0.0, 0.9, n_epsilons)
+    return np.ones(1)
+
+
+def measure_paths(
+    measurement: Measurement, epsilons: Floats | None, n_epsilons: int
+) -> StabilityPaths:
+    """Paths on these noise levels; None searches for levels that show the crossing."""
+    if epsilons is not None:
+        return measurement.measure(epsilons)
+    start = float(np.sqrt(measurement.X.shape[1]))
+    return auto_epsilons(measurement, n_epsilons, start, _crossing_epsilon)
 
 
 def noise_scale(X: Floats, kind: str) -> Floats:
