@@ -132,8 +132,10 @@ def compare(reference: Ints, labels: Ints, rows: Ints | None, setting: Setting) 
 
 
 def _labels_of(fitted: Any, points: Floats) -> Ints:
-    labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(points)
-    labels = np.asarray(labels)
+    final = fitted
+    while hasattr(final, "steps"):  # a Pipeline keeps its labels in the last step
+        final = final.steps[-1][1]
+    labels = np.asarray(final.labels_ if hasattr(final, "labels_") else fitted.predict(points))
     if labels.shape != (len(points),):
         raise ValueError(
             f"clusterer {type(fitted).__name__} gave labels of shape {labels.shape} "

@@ -1,0 +1,306 @@
+"""The estimator: what comes in, what comes out."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.cluster import (
+    DBSCAN,
+    HDBSCAN,
+    AgglomerativeClustering,
+    Birch,
+    BisectingKMeans,
+    KMeans,
+    MiniBatchKMeans,
+    SpectralClustering,
+)
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from stablek import Stadion
+from stablek.perturbations import PERTURBATIONS
+from stablek.similarity import SIMILARITIES
+
+SMALL = {
+    "k_range": range(1, 5),
+    "omega": [2, 3],
+    "n_perturbations": 2,
+    "epsilons": [0.0, 0.2, 0.6, 1.2],
+    "random_state": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def fitted(blobs):
+    return Stadion(k_range=range(1, 6), n_perturbations=4, n_epsilons=6, random_state=0).fit(blobs)
+
+
+def test_everything_is_there_and_has_its_shape(fitted, blobs):
+    n_k, n_epsilons, n = 5, 6, len(blobs)
+    assert fitted.n_clusters_ == fitted.best_value_ == 3
+    assert fitted.k_values_.tolist() == [1, 2, 3, 4, 5]
+    assert fitted.epsilons_.shape == (n_epsilons,)
+    for paths in (fitted.between_stability_, fitted.within_stability_, fitted.stadion_paths_):
+        assert paths.shape == (n_k, n_epsilons)
+        assert np.isfinite(paths).all()
+    np.testing.assert_allclose(
+        fitted.stadion_paths_, fitted.between_stability_ - fitted.within_stability_
+    )
+    assert fitted.scores_.shape == fitted.selection_frequency_.shape == (n_k,)
+    assert fitted.selection_frequency_.sum() == pytest.approx(1)
+    assert 0 < fitted.crossing_epsilon_ <= fitted.epsilons_[-1]
+    assert fitted.reference_labels_.shape == (n_k, n)
+    np.testing.assert_array_equal(fitted.labels_, fitted.reference_labels_[2])
+    np.testing.assert_array_equal(fitted.best_estimator_.labels_, fitted.labels_)
+    np.testing.assert_array_equal(fitted.predict(blobs), fitted.labels_)
+    assert fitted.paths_.between.shape == (5, n_epsilons, 4)
+    assert fitted.paths_.within.shape == (5, 4, n_epsilons, 4)
+    assert fitted.paths_.stadion_standard_error.shape == (5, n_epsilons)
+    assert fitted.point_stability_.shape == (n,)
+    assert ((fitted.point_stability_ >= 0) & (fitted.point_stability_ <= 1)).all()
+    assert sum(c.size for c in fitted.cluster_stability_) == n
+    assert fitted.n_features_in_ == 2
+    assert fitted.relabel_ == "extend"
+
+
+def test_auto_levels_have_the_crossing_in_their_upper_half(fitted, blobs):
+    position = np.searchsorted(fitted.epsilons_, fitted.crossing_epsilon_)
+    assert len(fitted.epsilons_) // 2 - 1 <= position < len(fitted.epsilons_) - 1
+    tight = np.vstack([0.001 * blobs + shift for shift in ([0, 0], [1, 0], [0, 3])])
+    narrow = Stadion(KMeans(n_init=3), k_range=range(1, 10), n_perturbations=2, random_state=0)
+    narrow.fit(tight)
+    position = np.searchsorted(narrow.epsilons_, narrow.crossing_epsilon_)
+    assert 3 < position < 9
+
+
+def test_levels_extend_when_nothing_has_crossed(rng):
+    """In many dimensions two far clusters survive noise beyond sqrt(p)."""
+    X = np.vstack([rng.normal(size=(40, 20)), rng.normal(size=(40, 20)) + 50])
+    stadion = Stadion(k_range=[1, 2], omega=[2, 3], n_perturbations=2, random_state=0).fit(X)
+    assert stadion.n_clusters_ == 2
+    assert stadion.crossing_epsilon_ < stadion.epsilons_[-1]
+    assert stadion.epsilons_[-1] > np.sqrt(20)
+
+
+def test_point_stability_is_lowest_between_the_clusters(rng):
+    X = np.concatenate([rng.normal(0, 1, 60), rng.normal(6, 1, 60), [3.0]])[:, None]
+    stadion = Stadion(k_range=[1, 2], random_state=0).fit(X)
+    assert stadion.n_clusters_ == 2
+    assert np.argmin(stadion.point_stability_) in np.argsort(np.abs(X[:, 0] - 3))[:3]
+
+
+def test_reselect_slices_what_was_computed(fitted, blobs):
+    same = fitted.reselect()
+    np.testing.assert_array_equal(same.scores, fitted.scores_)
+    assert same.n_clusters == fitted.n_clusters_
+    fewer = fitted.reselect(n_perturbations=2, omega=[2, 4], aggregation="mean")
+    again = Stadion(
+        k_range=range(1, 6),
+        n_perturbations=2,
+        omega=[2, 4],
+        aggregation="mean",
+        epsilons=fitted.epsilons_,
+        random_state=0,
+    ).fit(blobs)
+    np.testing.assert_array_equal(fewer.stadion_paths, again.stadion_paths_)
+    np.testing.assert_array_equal(fewer.scores, again.scores_)
+    assert fewer.n_clusters == again.n_clusters_
+    np.testing.assert_array_equal(
+        fitted.reselect(until_crossing=False).scores, fitted.stadion_paths_[:, 1:].max(axis=1)
+    )
+    np.testing.assert_array_equal(fitted.reselect().scores, fitted.scores_)
+    with pytest.raises(ValueError, match="n_perturbations"):
+        fitted.reselect(n_perturbations=5)
+    with pytest.raises(ValueError, match="omega"):
+        fitted.reselect(omega=[9])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_results_frame(fitted, library):
+    frame = fitted.results_frame(library)
+    assert type(frame).__module__.startswith(library)
+    assert frame.shape == (5 * 6, 11)
+    stadion = np.asarray(frame["stadion"]).reshape(5, 6)
+    np.testing.assert_array_equal(stadion, fitted.stadion_paths_)
+    assert set(np.asarray(frame["k"])[np.asarray(frame["selected"])]) == {3}
+    with pytest.raises(ValueError, match="library must be one of"):
+        fitted.results_frame("arrow")
+
+
+CLUSTERERS = [
+    (KMeans(n_init=2), "extend"),
+    (MiniBatchKMeans(n_init=2), "extend"),
+    (BisectingKMeans(), "extend"),
+    (GaussianMixture(), "extend"),
+    (Birch(threshold=0.1), "extend"),
+    (make_pipeline(StandardScaler(), KMeans(n_init=2)), "extend"),
+    (make_pipeline(StandardScaler(), AgglomerativeClustering()), "refit"),
+    (SpectralClustering(), "refit"),
+    *[(AgglomerativeClustering(linkage=x), "refit") for x in ("ward", "average", "complete", "single")],
+]
+
+
+@pytest.mark.parametrize(("clusterer", "relabel"), CLUSTERERS, ids=str)
+def test_any_clusterer(clusterer, relabel, blobs):
+    before = repr(clusterer.get_params())
+    stadion = Stadion(clusterer, **SMALL).fit(blobs)
+    assert repr(clusterer.get_params()) == before
+    assert stadion.relabel_ == relabel
+    # Single linkage sets one point apart from the three clusters before it splits any.
+    single = getattr(clusterer, "linkage", None) == "single"
+    assert stadion.n_clusters_ in ((3, 4) if single else (3,))
+    assert hasattr(stadion, "predict") == (relabel == "extend")
+    if relabel == "refit":
+        with pytest.raises(ValueError, match="relabel='extend' is not possible.*cannot predict"):
+            Stadion(clusterer, relabel="extend", **SMALL).fit(blobs)
+
+
+def test_density_clusterer_by_another_parameter(rng):
+    X = np.vstack([rng.normal(size=(60, 2)) * 0.4 + c for c in ([0, 0], [6, 0], [0, 6])])
+    X = np.vstack([X, rng.uniform(-3, 9, size=(15, 2))])
+    stadion = Stadion(
+        HDBSCAN(copy=True),
+        param_name="min_cluster_size",
+        k_range=[5, 15, 40],
+        omega=[5, 10, 15],
+        n_perturbations=2,
+        epsilons=[0.0, 0.1, 0.3, 0.6],
+        random_state=0,
+    ).fit(X)
+    assert stadion.best_value_ in (5, 15, 40)
+    assert (stadion.labels_ == -1).any()
+    assert stadion.n_clusters_ == stadion.labels_.max() + 1
+    core = stadion.labels_[:180]
+    truth = np.repeat([0, 1, 2], 60)
+    assert adjusted_rand_score(truth[core >= 0], core[core >= 0]) > 0.95
+    assert np.isfinite(stadion.scores_).all()
+
+
+def test_no_structure_for_another_parameter(rng):
+    X = rng.normal(size=(60, 2))
+    stadion = Stadion(
+        DBSCAN(), param_name="eps", k_range=[0.01, 100.0], omega=[0.01], random_state=0,
+        n_perturbations=2, epsilons=[0.1, 0.5],
+    ).fit(X)  # fmt: skip
+    assert stadion.n_clusters_ == 1
+    assert (stadion.labels_ == 0).all()
+    if stadion.best_value_ is None:
+        assert stadion.best_estimator_ is None
+
+
+@pytest.mark.parametrize("perturbation", PERTURBATIONS)
+@pytest.mark.parametrize("clusterer", [KMeans(n_init=2), AgglomerativeClustering()], ids=str)
+def test_every_perturbation(perturbation, clusterer, blobs):
+    options = {**SMALL, "epsilons": "auto", "n_epsilons": 4}
+    stadion = Stadion(clusterer, perturbation=perturbation, **options).fit(blobs)
+    assert np.isfinite(stadion.stadion_paths_).all()
+    if PERTURBATIONS[perturbation].no_extension and isinstance(clusterer, KMeans):
+        assert stadion.relabel_ == "refit"
+        with pytest.raises(ValueError, match=f"perturbation '{perturbation}' does not allow it"):
+            Stadion(clusterer, perturbation=perturbation, relabel="extend", **options).fit(blobs)
+
+
+def test_callables(blobs):
+    def jitter(X, epsilon, rng):
+        return X + epsilon * rng.normal(size=X.shape)
+
+    stadion = Stadion(
+        perturbation=jitter,
+        similarity=adjusted_rand_score,
+        aggregation=lambda path: float(np.median(path)),
+        **{**SMALL, "epsilons": [0.5, 1.0, 4.0]},
+    ).fit(blobs)
+    assert stadion.n_clusters_ == 3
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_every_similarity(similarity, blobs):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        stadion = Stadion(similarity=similarity, **SMALL).fit(blobs)
+    assert np.isfinite(stadion.stadion_paths_).all()
+    told = any("not 1 for identical" in str(w.message) for w in caught)
+    assert told != SIMILARITIES[similarity].identical_is_one
+
+
+def test_data_frames_bring_their_names(blobs):
+    reference = Stadion(**SMALL).fit(blobs)
+    frames = [
+        pd.DataFrame(blobs, columns=["a", "b"]),
+        pl.DataFrame(blobs, schema=["a", "b"]),
+        pa.table({"a": blobs[:, 0], "b": blobs[:, 1]}),
+    ]
+    for frame in frames:
+        stadion = Stadion(**SMALL).fit(frame)
+        np.testing.assert_array_equal(stadion.stadion_paths_, reference.stadion_paths_)
+        assert stadion.feature_names_in_.tolist() == ["a", "b"]
+        np.testing.assert_array_equal(stadion.predict(frame), stadion.labels_)
+    np.testing.assert_array_equal(
+        Stadion(**SMALL).fit(blobs.tolist()).stadion_paths_, reference.stadion_paths_
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int8, np.uint8, bool])
+def test_other_number_types(dtype, rng):
+    X = np.repeat([[0, 0], [100, 0], [0, 100]], 20, axis=0) + rng.integers(0, 9, size=(60, 2))
+    if dtype is bool:
+        X = X > 50
+        with pytest.raises(ValueError, match="3 distinct rows"):
+            Stadion(**SMALL).fit(X)
+        return
+    X = X.astype(dtype)
+    expected = Stadion(**SMALL).fit(X.astype(float))
+    np.testing.assert_array_equal(Stadion(**SMALL).fit(X).scores_, expected.scores_)
+
+
+def test_clone_pickle_set_params(fitted, blobs):
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copy.scores_, fitted.scores_)
+    np.testing.assert_array_equal(copy.predict(blobs), fitted.labels_)
+    fresh = clone(fitted).set_params(n_perturbations=1, clusterer=KMeans(n_init=1))
+    assert not hasattr(fresh, "scores_")
+    assert fresh.set_params(clusterer__n_init=3).clusterer.n_init == 3
+
+
+def test_in_a_pipeline(blobs):
+    pipe = make_pipeline(StandardScaler(), Stadion(**SMALL))
+    labels = pipe.fit_predict(blobs)
+    assert len(np.unique(labels)) == 3
+    np.testing.assert_array_equal(pipe.predict(blobs), labels)
+
+
+def test_user_seed_of_the_clusterer_is_kept(blobs):
+    fixed = Stadion(KMeans(n_init=1, random_state=3), **SMALL).fit(blobs)
+    assert fixed.best_estimator_.random_state == 3
+
+
+def test_progress_bar(blobs, capfd):
+    Stadion(verbose=1, **SMALL).fit(blobs)
+    assert "perturbing" in capfd.readouterr().err
+    Stadion(**SMALL).fit(blobs)
+    assert capfd.readouterr() == ("", "")
+
+
+class OneFewer(ClusterMixin, BaseEstimator):
+    """Never finds more than two clusters."""
+
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit(self, X, y=None):
+        self.labels_ = (X[:, 0] > 4).astype(int) if self.n_clusters > 1 else np.zeros(len(X), int)
+        return self
+
+
+def test_fewer_clusters_than_asked_is_told(blobs):
+    with pytest.warns(UserWarning, match=r"fewer clusters .* 2 for K = 3, 2 for K = 4"):
+        stadion = Stadion(OneFewer(), **SMALL).fit(blobs)
+    assert stadion.paths_.n_clusters == (1, 2, 2, 2)
+    assert stadion.n_clusters_ == len(np.unique(stadion.labels_)) == 2
