@@ -140,14 +140,13 @@ class StabilityPaths:
         return int(self.between.shape[-1])
 
     @property
-    def weights(self) -> Floats:
-        """Share of the clustered points that each distinct cluster has in each partition."""
-        weights = np.zeros((len(self.members), len(self.clusters)))
+    def sizes(self) -> Floats:
+        """Number of points of each distinct cluster in each partition, 0 where it has no part."""
+        sizes = np.zeros((len(self.members), len(self.clusters)))
         for path, members in enumerate(self.members):
-            total = sum(member.size for member in members)
             for member in members:
-                weights[path, member.row] += member.size / total
-        return weights
+                sizes[path, member.row] = member.size
+        return sizes
 
     @property
     def within(self) -> Floats:
@@ -175,9 +174,13 @@ class StabilityPaths:
         return self._weigh(self.mean_over_omega(columns))
 
     def _weigh(self, per_cluster: Floats) -> Floats:
-        within = np.tensordot(self.weights, per_cluster, axes=1)
+        sizes = self.sizes
+        total = sizes.sum(axis=1)
+        # Divide last: the mean of ones is then exactly one.
+        within = np.tensordot(sizes, per_cluster, axes=1)
+        within /= np.maximum(total, 1.0).reshape(-1, *[1] * (within.ndim - 1))
         # A partition of noise only has no cluster: nothing speaks for it.
-        within[[not members for members in self.members]] = 1.0
+        within[total == 0] = 1.0
         return within
 
     @property

@@ -39,9 +39,9 @@ class Stadion(BaseSelector):
     clusterer : estimator, default=None
         Any scikit-learn style clusterer with ``fit`` and ``labels_`` or ``predict``; a Pipeline
         that ends in one. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=range(1, 11)
+    k_range : sequence of int, default=1 to 10
         Candidate numbers of clusters, ascending. With ``param_name``, any values.
-    omega : sequence of int, default=range(2, 6)
+    omega : sequence of int, default=2 to 5
         Numbers of clusters with which each cluster is clustered again.
     relabel : {"auto", "refit", "extend"}, default="auto"
         How a perturbed copy gets its labels. "refit" runs the clusterer again (the paper's
@@ -136,8 +136,8 @@ class Stadion(BaseSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[Any] = range(1, 11),
-        omega: Sequence[Any] = range(2, 6),
+        k_range: Sequence[Any] = tuple(range(1, 11)),
+        omega: Sequence[Any] = tuple(range(2, 6)),
         relabel: Literal["auto", "refit", "extend"] = "auto",
         perturbation: str | Callable[..., Any] = "uniform",
         n_perturbations: int = 10,
