@@ -1,0 +1,329 @@
+"""Measure stablek against the plain way and write ``benchmarks/RESULTS.md``.
+
+    python -m benchmarks.run              # everything
+    python -m benchmarks.run small        # one section, printed only
+
+Every figure is a ratio of two times taken in the same run on the same data and noise levels.
+Where the plain way would take more than five minutes a stated part of its work is run and its
+time scaled by count.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import silhouette_score
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks import plain
+from stablek import Stadion
+from stablek.datasets import fetch_benchmark
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+
+
+def timed(function: Callable[[], Any], repeats: int = 1) -> float:
+    """Shortest of some runs."""
+    times = []
+    for _ in range(repeats):
+        started = perf_counter()
+        function()
+        times.append(perf_counter() - started)
+    return min(times)
+
+
+def data(name: str) -> np.ndarray:
+    return StandardScaler().fit_transform(fetch_benchmark(name)[0])
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def plain_seconds(
+    X: np.ndarray,
+    clusterer: Any,
+    name: str,
+    ks: Any,
+    omega: range,
+    epsilons: np.ndarray,
+    n_draws: int,
+    extend: bool,
+    *,
+    part: int,
+) -> float:
+    """Time of the plain way with all draws, from a run with some of them.
+
+    The reference fits do not depend on the number of draws: a run without draws measures them.
+    """  # fmt: skip
+    work = (X, clusterer, name, ks, omega, epsilons)
+    some = timed(lambda: plain.stadion(*work, part, extend))
+    if part == n_draws:
+        return some
+    none = timed(lambda: plain.stadion(*work, 0, extend))
+    return none + (some - none) * n_draws / part
+
+
+def ours_seconds(X: np.ndarray, clusterer: Any, repeats: int = 3, **options: Any) -> float:
+    make = Stadion(clusterer, random_state=0, n_jobs=-1, **options)
+    make.fit(X)  # warm: compiled and cached
+    return timed(lambda: make.fit(X), repeats)
+
+
+def small() -> str:
+    """The four workloads with targets."""
+    X = data("exemples2_5g")
+    ks, omega, epsilons = range(1, 11), range(2, 6), np.linspace(0, np.sqrt(2), 10)
+    cases = [
+        ("K-means extend", KMeans(n_init=10), "n_clusters", "extend", 10, 300),
+        ("K-means refit", KMeans(n_init=10), "n_clusters", "refit", 2, 100),
+        ("Ward refit", AgglomerativeClustering(), "n_clusters", "refit", 3, 150),
+        ("GMM extend", GaussianMixture(n_init=10), "n_components", "extend", 3, 100),
+    ]
+    rows = []
+    for title, clusterer, name, relabel, part, target in cases:
+        ours = ours_seconds(
+            X, clusterer, k_range=ks, omega=omega, epsilons=epsilons, relabel=relabel
+        )
+        theirs = plain_seconds(
+            X, clusterer, name, ks, omega, epsilons, 10, relabel == "extend", part=part
+        )
+        rows.append(
+            [
+                title,
+                f"{theirs:.1f}",
+                f"{part}/10",
+                f"{ours:.3f}",
+                f"{theirs / ours:.0f}x",
+                f"{target}x",
+            ]
+        )
+        print(rows[-1], flush=True)
+    head = ["workload", "plain s", "draws run", "stablek s", "ratio", "to reach"]
+    return (
+        "`exemples2_5g`, N = 1375, p = 2; K 1..10, omega 2..5, D = 10, 10 levels on [0, sqrt 2], "
+        "n_init 10; all cores; warm cache.\n\n" + table(head, rows)
+    )
+
+
+def paper_setting() -> str:
+    """K = 1..60, omega 2..10, n_init 35."""
+    rows = []
+    for name, part in [("exemples2_5g", range(5, 61, 11)), ("s-set1", range(15, 61, 30))]:
+        X = data(name)
+        epsilons = np.linspace(0, np.sqrt(X.shape[1]), 10)
+        clusterer = KMeans(n_init=35)
+        ours = ours_seconds(
+            X, clusterer, repeats=1, k_range=range(1, 61), omega=range(2, 11), epsilons=epsilons,
+            relabel="extend",
+        )  # fmt: skip
+        theirs = plain_seconds(
+            X, clusterer, "n_clusters", part, range(2, 11), epsilons, 10, True, part=1
+        )
+        theirs *= 60 / len(part)
+        rows.append(
+            [
+                name,
+                str(len(X)),
+                f"{theirs:.0f}",
+                f"K = {list(part)}, 1 draw of 10",
+                f"{ours:.1f}",
+                f"{theirs / ours:.0f}x",
+            ]
+        )
+        print(rows[-1], flush=True)
+    head = ["data", "N", "plain s (scaled)", "part run", "stablek s", "ratio"]
+    return "K-means extend, K 1..60, omega 2..10, n_init 35, D = 10, 10 levels.\n\n" + table(
+        head, rows
+    )
+
+
+def wide() -> str:
+    """Many features."""
+    X = data("dim1024")
+    epsilons = np.linspace(0, 32, 10)
+    ks, omega = range(1, 11), range(2, 6)
+    ours = ours_seconds(
+        X, KMeans(n_init=10), repeats=1, k_range=ks, omega=omega, epsilons=epsilons,
+        relabel="extend",
+    )  # fmt: skip
+    theirs = plain_seconds(
+        X, KMeans(n_init=10), "n_clusters", ks, omega, epsilons, 10, True, part=1
+    )
+    return (
+        "`dim1024`, N = 1024, p = 1024; K-means extend, K 1..10, omega 2..5, D = 10, "
+        "10 levels.\n\n"
+        + table(
+            ["plain s", "draws run", "stablek s", "ratio"],
+            [[f"{theirs:.1f}", "1/10", f"{ours:.2f}", f"{theirs / ours:.0f}x"]],
+        )
+    )
+
+
+def _large(n: int) -> np.ndarray:
+    X, _ = make_blobs(n, n_features=10, centers=5, cluster_std=3.0, random_state=0)
+    return StandardScaler().fit_transform(X)
+
+
+LARGE = {"k_range": range(1, 11), "omega": range(2, 6), "relabel": "extend"}
+
+MEMORY = """
+import json, resource, sys
+import numpy as np
+from time import perf_counter
+from benchmarks.run import _large, LARGE
+from stablek import Stadion
+from sklearn.cluster import KMeans
+Stadion(KMeans(n_init=10), random_state=0, n_jobs=-1, **LARGE).fit(_large(1000))
+X = _large({n})
+started = perf_counter()
+stadion = Stadion(KMeans(n_init=10), random_state=0, n_jobs=-1,
+                  epsilons=np.linspace(0, np.sqrt(10), 10), **LARGE).fit(X)
+seconds = perf_counter() - started
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print(json.dumps(dict(seconds=seconds, peak=peak, x=X.nbytes, k=int(stadion.n_clusters_))))
+"""
+
+
+def _run_large(n: int) -> dict[str, float]:
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY.replace("{n}", str(n))],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return dict(json.loads(done.stdout))
+
+
+def growth() -> str:
+    """Time and memory against N, and against scikit-learn's reference fits alone."""
+    rows, before = [], None
+    for n in (1_000, 10_000, 100_000, 1_000_000):
+        result = _run_large(n)
+        factor = "" if before is None else f"{result['seconds'] / before:.1f}x"
+        rows.append(
+            [f"{n:,}", f"{result['seconds']:.2f}", factor, f"{result['x'] / 2**20:.0f}",
+             f"{result['peak'] / 2**20:.0f}", str(result["k"])]
+        )  # fmt: skip
+        print(rows[-1], flush=True)
+        before = result["seconds"]
+    X = _large(1_000_000)
+    part = 2  # of 10 restarts
+    fits = timed(lambda: [KMeans(k, n_init=part, random_state=0).fit(X) for k in range(1, 11)])
+    fits *= 10 / part
+    limit = (3 * X.nbytes + 500e6) / 2**20
+    return (
+        "p = 10, K 1..10, omega 2..5, D = 10, 10 levels, n_init 10, K-means extend; one process "
+        "each; targets: at most 12x for each decade, peak memory at N = 1,000,000 below "
+        f"3 X + 500 MB = {limit:.0f} MB.\n\n"
+        + table(["N", "s", "growth", "X MB", "peak MB", "K found"], rows)
+        + "\nscikit-learn's reference fits alone (K 1..10, n_init 10, all cores; "
+        f"{part} of 10 restarts run and scaled) at N = 1,000,000: {fits:.0f} s, so that the whole "
+        f"of Stadion-extend costs {before / fits:.2f}x of them (to reach: at most 3x).\n"
+    )
+
+
+def silhouette_sweep() -> str:
+    """What people use instead."""
+    X = _large(20_000)
+    labels = [KMeans(k, n_init=10, random_state=0).fit_predict(X) for k in range(2, 11)]
+    theirs = timed(lambda: [silhouette_score(X, y) for y in labels])
+    fits = timed(lambda: [KMeans(k, n_init=10, random_state=0).fit(X) for k in range(2, 11)])
+    ours = ours_seconds(
+        X, KMeans(n_init=10), repeats=1, **{**LARGE, "epsilons": np.linspace(0, np.sqrt(10), 10)}
+    )
+    return "N = 20,000, p = 10, K 2..10 (Stadion: 1..10).\n\n" + table(
+        [
+            "scikit-learn silhouettes s",
+            "with its K-means fits s",
+            "all of Stadion-extend s",
+            "ratio",
+        ],
+        [
+            [
+                f"{theirs:.1f}",
+                f"{theirs + fits:.1f}",
+                f"{ours:.2f}",
+                f"{(theirs + fits) / ours:.1f}x",
+            ]
+        ],
+    )
+
+
+COLD = """
+import numpy as np
+from time import perf_counter
+started = perf_counter()
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.mixture import GaussianMixture
+from stablek import Stadion
+X = np.random.default_rng(0).normal(size=(200, 2))
+kinds = {"kmeans": KMeans(n_init=10), "ward": AgglomerativeClustering(), "gmm": GaussianMixture()}
+Stadion(kinds["KIND"], random_state=0).fit(X)
+print(perf_counter() - started)
+"""
+
+
+def cold() -> str:
+    """First fit in a fresh environment, and in the next process; imports included."""
+    rows = []
+    for kind in ("kmeans", "ward", "gmm"):
+        with tempfile.TemporaryDirectory() as cache:
+            environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+            times = [
+                float(
+                    subprocess.run(
+                        [sys.executable, "-c", COLD.replace("KIND", kind)],
+                        capture_output=True, text=True, check=True, env=environment,
+                    ).stdout
+                )
+                for _ in range(2)
+            ]  # fmt: skip
+        rows.append([kind, f"{times[0]:.1f}", f"{times[1]:.1f}"])
+    return "200 points, defaults; imports included.\n\n" + table(
+        ["clusterer", "first process s (compiles)", "second process s"], rows
+    )
+
+
+SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
+    "small": ("Against the plain way", small),
+    "paper": ("The paper's setting", paper_setting),
+    "wide": ("Many features", wide),
+    "silhouette": ("Against a silhouette sweep", silhouette_sweep),
+    "growth": ("Growth with N", growth),
+    "cold": ("First fit", cold),
+}
+
+
+def main(names: list[str]) -> None:
+    if names:
+        for name in names:
+            print(SECTIONS[name][1]())
+        return
+    parts = [
+        "# Benchmarks\n",
+        f"`make bench`, {datetime.date.today()}, {os.cpu_count()} cores "
+        f"({platform.machine()}), Python {platform.python_version()}. Ratios are from one run; "
+        "seconds are those of this machine.\n",
+    ]
+    for title, section in SECTIONS.values():
+        print(f"== {title}", flush=True)
+        parts.append(f"## {title}\n\n{section()}")
+    RESULTS.write_text("\n".join(parts))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
