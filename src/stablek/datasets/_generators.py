@@ -1,0 +1,373 @@
+"""Seeded generators of the paper's own examples: data with a known answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stablek.seeding import entropy_of, generator
+
+__all__ = [
+    "make_correlated_gaussians",
+    "make_demo",
+    "make_exponential",
+    "make_gaussian",
+    "make_golf_ball",
+    "make_student",
+    "make_symmetric_triangle",
+    "make_three_gaussians",
+    "make_uniform",
+]
+
+Labelled = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+
+def make_three_gaussians(
+    n_samples: int = 600, *, scale: float = 0.5, random_state: Any = None
+) -> Labelled:
+    """Three round clusters of equal size, two of them close together.
+
+    The paper's first example: K-means is stable for K = 2 (the two right clusters together) and
+    for K = 3, and only the structure left inside the clusters tells that 3 is the answer. With
+    ``n_samples=50`` it is the example of K approaching N.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of points, at least 3. Cluster sizes differ by at most one.
+    scale : float
+        Standard deviation of each cluster. The centres are (-4, 0), (2, 1.75) and (2, -1.75).
+    random_state : None, int, numpy RandomState or Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+    y : ndarray of shape (n_samples,)
+        Cluster of each point, 0 to 2; 0 is the one on the left.
+
+    Examples
+    --------
+    >>> X, y = make_three_gaussians(50, random_state=0)
+    >>> X.shape, np.bincount(y).tolist()
+    ((50, 2), [17, 17, 16])
+    """
+    _check_positive("scale", scale)
+    return _gaussian_clusters(
+        generator(entropy_of(random_state), "three_gaussians"),
+        _equal_sizes(n_samples, 3),
+        centers=[(-4.0, 0.0), (2.0, 1.75), (2.0, -1.75)],
+        factors=[scale * np.eye(2)] * 3,
+    )
+
+
+def make_correlated_gaussians(
+    n_samples: int = 1000, *, separation: float = 1.9, random_state: Any = None
+) -> Labelled:
+    """Two long parallel clusters, on which K = 4 is nearly as stable as 2 under resampling.
+
+    K-means with K = 2 separates the two Gaussians and with K = 4 cuts each of them in the middle,
+    where it is densest. The data are not symmetric (one cluster has 60% of the points), so each
+    K has one global minimum, and samples of the data lead back to it although it cuts through
+    dense regions. Noise on the points makes such a cut jitter.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of points, at least 3.
+    separation : float
+        Distance between the centres of the clusters, across their long axis, in units of the
+        standard deviation along it; the one across is 0.25. Below about 1.6 (exactly
+        ``sqrt(8 / pi)`` for equal sizes) K-means with K = 2 cuts both clusters instead of
+        separating them; a little above, the two solutions nearly tie and small samples jump
+        between them.
+    random_state : None, int, numpy RandomState or Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        Standardised, as all data of the paper; the long axis is the diagonal.
+    y : ndarray of shape (n_samples,)
+        0 for the larger cluster, 1 for the other.
+
+    Examples
+    --------
+    >>> X, y = make_correlated_gaussians(500, random_state=0)
+    >>> X.shape, np.bincount(y).tolist(), bool(np.allclose(X.std(axis=0), 1))
+    ((500, 2), [300, 200], True)
+    """
+    _check_count("n_samples", n_samples, 3)
+    _check_positive("separation", separation)
+    n_small = int(0.4 * n_samples)
+    along = np.array([1.0, 1.0]) / np.sqrt(2)
+    across = np.array([-1.0, 1.0]) / np.sqrt(2)
+    X, y = _gaussian_clusters(
+        generator(entropy_of(random_state), "correlated_gaussians"),
+        [n_samples - n_small, n_small],
+        centers=[separation / 2 * across, -separation / 2 * across],
+        factors=[np.array([along, 0.25 * across])] * 2,
+    )
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def make_symmetric_triangle(
+    n_samples: int = 600, *, scale: float = 0.5, random_state: Any = None
+) -> Labelled:
+    """Three clusters at the corners of an equilateral triangle, on which K = 2 jumps.
+
+    K-means with K = 2 must join two of the three clusters, and no pair is better than another:
+    a perturbed copy clustered again joins any pair. The sample itself is symmetric: one cluster
+    is drawn and turned by a third and by two thirds of a turn, so the three solutions tie.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of points, at least 3. A multiple of 3 is exactly symmetric; else clusters differ
+        by one point.
+    scale : float
+        Standard deviation of each cluster. The corners are 2 from the origin.
+    random_state : None, int, numpy RandomState or Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+    y : ndarray of shape (n_samples,)
+        Corner of each point, 0 to 2.
+
+    Examples
+    --------
+    >>> X, y = make_symmetric_triangle(300, random_state=0)
+    >>> X.shape, bool(np.allclose(X.mean(axis=0), 0))
+    ((300, 2), True)
+    """
+    _check_count("n_samples", n_samples, 3)
+    _check_positive("scale", scale)
+    rng = generator(entropy_of(random_state), "symmetric_triangle")
+    corner = np.array([0.0, 2.0]) + scale * rng.standard_normal((-(-n_samples // 3), 2))
+    angles = 2 * np.pi / 3 * np.arange(3)
+    turns = np.array([[np.cos(angles), np.sin(angles)], [-np.sin(angles), np.cos(angles)]])
+    # Rows run point by point over the corners, so that cutting the end takes one point a corner.
+    X = np.einsum("nj,jkc->nck", corner, turns).reshape(-1, 2)[:n_samples]
+    return np.ascontiguousarray(X), np.arange(n_samples) % 3
+
+
+def make_uniform(
+    n_samples: int = 1000, n_features: int = 2, *, random_state: Any = None
+) -> Labelled:
+    """Points spread uniformly in the unit cube: no clusters.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Shape of X.
+    random_state : None, int, numpy RandomState or Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        All zeros.
+
+    Examples
+    --------
+    >>> X, y = make_uniform(100, 10, random_state=0)
+    >>> X.shape, int(y.max())
+    ((100, 10), 0)
+    """
+    _check_shape(n_samples, n_features)
+    rng = generator(entropy_of(random_state), "uniform")
+    return _one_cluster(rng.random((n_samples, n_features)))
+
+
+def make_gaussian(
+    n_samples: int = 1000, n_features: int = 2, *, random_state: Any = None
+) -> Labelled:
+    """One standard Gaussian: no clusters.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Shape of X.
+    random_state : None, int, numpy RandomState or Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        All zeros.
+
+    Examples
+    --------
+    >>> X, y = make_gaussian(100, 10, random_state=0)
+    >>> X.shape, int(y.max())
+    ((100, 10), 0)
+    """
+    _check_shape(n_samples, n_features)
+    rng = generator(entropy_of(random_state), "gaussian")
+    return _one_cluster(rng.standard_normal((n_samples, n_features)))
+
+
+def make_exponential(
+    n_samples: int = 1000, n_features: int = 2, *, random_state: Any = None
+) -> Labelled:
+    """Independent standard exponential features: skewed, no clusters.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Shape of X.
+    random_state : None, int, numpy RandomState or Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        All zeros.
+
+    Examples
+    --------
+    >>> X, y = make_exponential(100, random_state=0)
+    >>> X.shape, bool(X.min() > 0)
+    ((100, 2), True)
+    """
+    _check_shape(n_samples, n_features)
+    rng = generator(entropy_of(random_state), "exponential")
+    return _one_cluster(rng.standard_exponential((n_samples, n_features)))
+
+
+def make_student(
+    n_samples: int = 1000, n_features: int = 2, *, df: float = 5.0, random_state: Any = None
+) -> Labelled:
+    """Independent Student t features: heavy tails, no clusters.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Shape of X.
+    df : float
+        Degrees of freedom; the fewer, the heavier the tails.
+    random_state : None, int, numpy RandomState or Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        All zeros.
+
+    Examples
+    --------
+    >>> X, y = make_student(100, 3, df=5, random_state=0)
+    >>> X.shape
+    (100, 3)
+    """
+    _check_shape(n_samples, n_features)
+    _check_positive("df", df)
+    rng = generator(entropy_of(random_state), "student")
+    return _one_cluster(rng.standard_t(df, (n_samples, n_features)))
+
+
+def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labelled:
+    """Points spread evenly on a sphere: no clusters, and no denser region to cut around.
+
+    Like GolfBall of the Fundamental Clustering Problems Suite, by a Fibonacci lattice (that file
+    itself is ``fetch_benchmark("golfball")``). Only the orientation of the ball is random.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of points.
+    random_state : None, int, numpy RandomState or Generator
+        Seed of the orientation.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 3)
+        Points at distance 1 from the origin.
+    y : ndarray of shape (n_samples,)
+        All zeros.
+
+    Examples
+    --------
+    >>> X, y = make_golf_ball(random_state=0)
+    >>> X.shape, bool(np.allclose(np.linalg.norm(X, axis=1), 1))
+    ((4002, 3), True)
+    """
+    _check_count("n_samples", n_samples, 1)
+    rng = generator(entropy_of(random_state), "golf_ball")
+    step = np.arange(n_samples)
+    height = 1 - (2 * step + 1) / n_samples  # slices of equal height have equal area
+    radius = np.sqrt(1 - height**2)
+    angle = np.pi * (3 - np.sqrt(5)) * step  # the golden angle never lines up with itself
+    ball = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), height])
+    orientation, _ = np.linalg.qr(rng.standard_normal((3, 3)))
+    return _one_cluster(ball @ orientation)
+
+
+def make_demo(random_state: Any = 0) -> Labelled:
+    """Five round clusters of different size and spread, 500 points in the plane.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy RandomState or Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (500, 2)
+    y : ndarray of shape (500,)
+        Cluster of each point, 0 to 4, from the largest to the smallest.
+
+    Examples
+    --------
+    >>> X, y = make_demo()
+    >>> X.shape, np.bincount(y).tolist()
+    ((500, 2), [160, 120, 100, 70, 50])
+    """
+    return _gaussian_clusters(
+        generator(entropy_of(random_state), "demo"),
+        [160, 120, 100, 70, 50],
+        centers=[(0.0, 0.0), (5.0, 4.5), (-5.0, 4.0), (4.5, -3.5), (-4.0, -4.5)],
+        factors=[spread * np.eye(2) for spread in (0.9, 0.7, 0.6, 0.5, 0.4)],
+    )
+
+
+def _gaussian_clusters(
+    rng: np.random.Generator, sizes: list[int], centers: ArrayLike, factors: ArrayLike
+) -> Labelled:
+    """Rows in random order; cluster c is standard normal @ factors[c] + centers[c]."""
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    normal = rng.standard_normal((y.size, 2))
+    X = np.asarray(centers)[y] + np.einsum("nj,njk->nk", normal, np.asarray(factors)[y])
+    return X, y
+
+
+def _one_cluster(X: NDArray[np.float64]) -> Labelled:
+    return X, np.zeros(len(X), dtype=np.int64)
+
+
+def _equal_sizes(n_samples: int, n_clusters: int) -> list[int]:
+    _check_count("n_samples", n_samples, n_clusters)
+    return [len(part) for part in np.array_split(np.arange(n_samples), n_clusters)]
+
+
+def _check_shape(n_samples: int, n_features: int) -> None:
+    _check_count("n_samples", n_samples, 1)
+    _check_count("n_features", n_features, 1)
+
+
+def _check_count(name: str, value: int, least: int) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an int of at least {least}, got {value!r}")
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}")
