@@ -2,13 +2,26 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check test-browser bench clean
+.PHONY: demo test check test-browser bench study clean
 
 demo: $(READY)
 	$(BIN)/stablek demo
 
 test: $(READY)
 	$(BIN)/pytest -n 2 -m "not browser"
+
+# Installs Chromium and its driver where they are missing.
+test-browser: $(READY)
+	bash tests/browser/install.sh
+	$(BIN)/pytest -m browser tests/browser
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.run
+
+study: $(READY)
+	$(BIN)/python -m study run
+	$(BIN)/python -m study tables
+	$(BIN)/python -m study figures
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -50,10 +50,13 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _resolve_clusterer(self) -> tuple[Any, str, bool]:
         """Clusterer, the parameter to search, and whether it counts clusters."""
-        clusterer = KMeans(n_init=10) if self.clusterer is None else self.clusterer
+        clusterer = self._default_clusterer() if self.clusterer is None else self.clusterer
         check_clusterer(clusterer)
         name = find_param_name(clusterer, self.param_name)
         return clusterer, name, name.rpartition("__")[2] in COUNT_NAMES
+
+    def _default_clusterer(self) -> Any:
+        return KMeans(n_init=10)
 
     def _make_engine(self, clusterer: Any, param_name: str, counts: bool) -> Engine:
         engine = "generic" if self._engine == "generic" else "auto"
@@ -79,12 +82,13 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 def partitions_of(
     engine: Engine,
     X: NDArray[np.float64],
-    ks: Sequence[int],
+    values: Sequence[Any],
     entropy: int,
     *,
+    counts: bool = True,
     n_jobs: int | None = None,
 ) -> tuple[Partition, ...]:
-    """Partition of X for every k, as the engine's clusterer finds it; of any data, unperturbed.
+    """Partition of X, or of any data, for every value, as the engine's clusterer finds it.
 
     With the entropy of `stablek.seeding.entropy_of(random_state)` these are the reference
     partitions that Stadion has for the same seed.
@@ -93,9 +97,9 @@ def partitions_of(
     setting = Setting(
         entropy, PERTURBATIONS["uniform"], np.zeros(X.shape[1]), SIMILARITIES["ari"], "extend"
     )
-    one = Partition(1, np.zeros(len(X), dtype=np.intp))
-    fitted = reference_partitions(engine, X, [k for k in ks if k > 1], setting, n_jobs=n_jobs)
-    return (one, *fitted) if 1 in ks else fitted
+    one = (Partition(1, np.zeros(len(X), dtype=np.intp)),) if counts and 1 in values else ()
+    several = [value for value in values if not (counts and value == 1)]
+    return one + reference_partitions(engine, X, several, setting, n_jobs=n_jobs)
 
 
 def warn_fewer_clusters(asked: tuple[Any, ...], found: tuple[int, ...]) -> None:
