@@ -29,11 +29,11 @@ def test_three_gaussians(seed, relabel):
     stadion = Stadion(k_range=range(1, 7), relabel=relabel, random_state=seed).fit(X)
     assert stadion.n_clusters_ == 3
     assert stadion.reselect(aggregation="mean").n_clusters == 3
-    low = np.searchsorted(stadion.epsilons_, 0.3)
-    assert (stadion.between_stability_[:3, : low + 1] > 0.97).all()
-    assert (stadion.between_stability_[3:, low] < 0.9).all()
-    within = stadion.within_stability_[:, low]
-    assert within[0] > within[2] < within[1]
+    some = np.searchsorted(stadion.epsilons_, 0.4)
+    assert (stadion.between_stability_[:3, : some + 1] > 0.97).all()
+    assert (stadion.between_stability_[3:, some] < 0.95).all()
+    one, two, three = stadion.within_stability_[:3, some]
+    assert one > 0.8 > two > 0.4 > 0.2 > three
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -147,6 +147,6 @@ def test_4clusters_corner(relabel):
     stadion = Stadion(k_range=range(1, 6), relabel=relabel, random_state=0).fit(X)
     assert stadion.n_clusters_ == 3
     truth = [adjusted_rand_score(y, labels) for labels in stadion.reference_labels_]
-    np.testing.assert_allclose(truth, [0.0, 0.74, 0.92, 0.58, 0.65], atol=0.01)
+    np.testing.assert_allclose(truth, [0.0, 0.74, 0.92, 0.58, 0.65], atol=0.025)
     _, two, three, four, five = stadion.scores_
     assert three > two > five > four

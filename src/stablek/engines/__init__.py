@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.mixture import GaussianMixture
+
 from stablek.engines.base import Engine, Setting
 from stablek.engines.generic import GenericEngine
 
@@ -29,5 +32,32 @@ def engine_for(
         Whether its values are numbers of clusters.
     engine : {"auto", "generic"}
         "generic" never takes a fast engine.
+
+    Examples
+    --------
+    >>> type(engine_for(KMeans(), "n_clusters")).__name__
+    'KMeansEngine'
+    >>> type(engine_for(KMeans(), "n_clusters", engine="generic")).__name__
+    'GenericEngine'
     """
-    return GenericEngine(clusterer, param_name, counts=counts)
+    fast = _fast_engine(clusterer) if engine == "auto" and counts else None
+    return GenericEngine(clusterer, param_name, counts=counts) if fast is None else fast
+
+
+def _fast_engine(clusterer: Any) -> Engine | None:
+    # Imported here: numba is loaded by those who use it only.
+    if isinstance(clusterer, KMeans):
+        from stablek.engines import kmeans
+
+        return kmeans.KMeansEngine(clusterer) if kmeans.unsupported(clusterer) is None else None
+    if isinstance(clusterer, AgglomerativeClustering):
+        from stablek.engines import agglomerative
+
+        if agglomerative.unsupported(clusterer) is None:
+            return agglomerative.AgglomerativeEngine(clusterer)
+    if isinstance(clusterer, GaussianMixture):
+        from stablek.engines import mixture
+
+        if mixture.unsupported(clusterer) is None:
+            return mixture.MixtureEngine(clusterer)
+    return None

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.engines import Engine, Setting
+from stablek.execution import run
 from stablek.paths import Measurement, auto_epsilons, point_stability, reference_partitions
 from stablek.perturbations import Perturbation, resolve_perturbation
 from stablek.results import Partition, Selection, StabilityPaths
@@ -280,7 +281,7 @@ class Stadion(BaseSelector):
                 self.best_estimator_ = clone(clusterer).set_params(**{param_name: 1}).fit(X)
             self.point_stability_ = np.ones(len(X))
             return
-        self.best_estimator_ = engine.estimator(X, best)
+        [self.best_estimator_] = run(engine.estimator, [(X, best)])
         counted = self.epsilons_ > 0
         if self.until_crossing and self.crossing_epsilon_ > 0:
             counted &= self.epsilons_ <= self.crossing_epsilon_
