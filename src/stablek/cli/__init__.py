@@ -1,0 +1,115 @@
+"""The command line: argv, one call, files.
+
+Exit status: 0 with the answer, 2 with one line on stderr for bad input, 130 after Ctrl-C (143
+after SIGTERM), 1 for an error of stablek itself. Heavy imports wait until a command needs them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from types import FrameType
+
+from stablek.cli._parser import build_parser
+
+__all__ = ["main"]
+
+OK, INTERNAL_ERROR, BAD_INPUT = 0, 1, 2
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, as ``timeout`` and job schedulers send it: to be cleaned up after like Ctrl-C."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit status.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    stablek 0.1.0
+    0
+    """
+    try:
+        with _catching_terminate():
+            status = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads has seen enough. All files are written before the answer is printed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except OSError as error:
+        return _fail(f"cannot write to standard output: {error.strerror}", INTERNAL_ERROR)
+    return status
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        args = build_parser().parse_args(argv)
+        import_module(f"stablek.cli._{args.command}").run(args)
+    except SystemExit as exit_:  # argparse has said why
+        return exit_.code if isinstance(exit_.code, int) else OK
+    except KeyboardInterrupt as signalled:
+        _stop_workers()
+        terminated = isinstance(signalled, _Terminated)
+        return _fail("interrupted", TERMINATED if terminated else INTERRUPTED)
+    except (ValueError, ConnectionError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        return _fail(str(error), BAD_INPUT)
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename!r}: "
+        return _fail(f"{where}{error.strerror or error}", INTERNAL_ERROR)
+    except MemoryError as error:
+        return _fail(f"not enough memory: {error}", INTERNAL_ERROR)
+    except Exception as error:
+        traceback.print_exc()
+        return _fail(f"internal error: {type(error).__name__}: {error}", INTERNAL_ERROR)
+    return OK
+
+
+def _fail(message: str, status: int) -> int:
+    """Say why in one line, whatever the names in the message hold."""
+    line = " ".join(message.split())
+    print(f"stablek: {''.join(c for c in line if c.isprintable())}", file=sys.stderr)
+    return status
+
+
+@contextlib.contextmanager
+def _catching_terminate() -> Iterator[None]:
+    def terminate(number: int, frame: FrameType | None) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread gets signals
+        return
+    previous = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _stop_workers() -> None:
+    """End joblib's worker processes, which wait for more work after an interrupt."""
+    reusable = sys.modules.get("joblib.externals.loky.reusable_executor")
+    executor = getattr(reusable, "_executor", None)
+    if executor is not None:
+        executor.shutdown(wait=False, kill_workers=True)

@@ -1,0 +1,130 @@
+"""``stablek compare``: many criteria on the same partitions, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from time import perf_counter
+from typing import Any
+
+from stablek.cli._data import described, load, loading_code, original, resolve_k
+from stablek.cli._files import check_outputs
+from stablek.cli._models import make_clusterer
+from stablek.cli._outputs import check_report, write_json, write_report
+from stablek.cli._parser import METHODS
+from stablek.cli._running import collected_warnings, tell, wants_progress
+from stablek.cli._tables import Table, number, printable, show
+from stablek.reading import InputError
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read, compare, write, print."""
+    methods = args.methods or METHODS
+    given = {"relabel": args.relabel, "omega": args.omega}
+    stadion = {name: value for name, value in given.items() if value is not None}
+    for option in [*stadion, *(["report"] if args.report else [])]:
+        if "stadion" not in methods:
+            raise InputError(f"--{option} needs stadion among --methods")
+    outputs = {"--report": args.report, "--json": args.json}
+    check_report(args.report)
+    check_outputs(outputs, args.file)
+    points, frame = load(args)
+    k_range = resolve_k(args.k, points, args.file)
+    from stablek.selectors.compare import compare
+
+    started = perf_counter()
+    with collected_warnings() as warned:
+        comparison = compare(
+            frame,
+            methods,
+            {name: make_clusterer(name) for name in args.algorithms},
+            k_range=k_range,
+            options={"stadion": {**stadion, "verbose": int(wants_progress())}},
+            random_state=args.seed,
+            n_jobs=args.jobs,
+        )
+    seconds = perf_counter() - started
+    if args.report is not None:
+        write_report(
+            comparison.best.selector,
+            args.report,
+            X=original(points),
+            comparison=comparison,
+            source=args.file,
+            load=loading_code(args),
+        )
+    if args.json is not None:
+        write_json(_records(comparison), args.json)
+
+    stream = sys.stderr if args.json == "-" else sys.stdout
+    print(f"{_sentence(comparison, args.algorithms)}\n", file=stream)
+    show(_table(comparison, args.algorithms), stream)
+    print(
+        f"\n{described(args, points)}; K = {k_range[0]} to {k_range[-1]}; "
+        f"seed {args.seed}; {seconds:.1f} s",
+        file=stream,
+    )
+    for path in (args.report, args.json):
+        if path not in (None, "-"):
+            print(f"wrote {printable(path)}", file=stream)
+    abstentions = [
+        f"{row.method} abstains for {row.clusterer}: {row.abstention}"
+        for row in comparison
+        if row.abstention is not None
+    ]
+    tell([*points.notes, *warned, *abstentions])
+
+
+def _sentence(comparison: Any, algorithms: tuple[str, ...]) -> str:
+    """Stadion's choice, since its scores compare between algorithms; and the votes."""
+    parts = []
+    rows = [row for row in comparison if row.method == "stadion"]
+    if rows:
+        best = comparison.best
+        chosen = f"{best.n_clusters} clusters" if best.n_clusters > 1 else "no cluster structure"
+        among = f" of {best.clusterer}, the best of {len(rows)}" if len(rows) > 1 else ""
+        parts.append(f"stadion: {chosen}{among}")
+    if len(comparison) > len(rows):
+        votes = comparison.votes()
+        counted = ", ".join(f"K = {k} by {n}" for k, n in list(votes.items())[:4])
+        parts.append(f"votes: {counted or 'none'} of {len(comparison)}")
+    return "; ".join(parts)
+
+
+def _table(comparison: Any, algorithms: tuple[str, ...]) -> Table:
+    several = len(algorithms) > 1
+    headers = [*(["algorithm"] if several else []), "method", "K", "score", "agreement", "seconds"]
+    rows = [
+        [
+            *([row.clusterer] if several else []),
+            row.method,
+            "-" if row.n_clusters is None else str(row.n_clusters),
+            number(row.score),
+            number(row.agreement),
+            number(row.seconds, 2),
+        ]
+        for row in comparison
+    ]
+    stadion = [i for i, row in enumerate(comparison) if row.method == "stadion"]
+    chosen = max(stadion, key=lambda i: comparison.rows[i].score) if stadion else None
+    return Table(headers, rows, chosen, left=["algorithm", "method"])
+
+
+def _records(comparison: Any) -> list[dict[str, Any]]:
+    """The rows as JSON has them: null where there is no number."""
+    names = ("method", "n_clusters", "score", "agreement", "stadion_agreement", "seconds")
+    return [
+        {
+            "algorithm": row.clusterer,
+            **{name: _finite(getattr(row, name)) for name in names},
+            "abstention": row.abstention,
+        }
+        for row in comparison
+    ]
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,54 @@
+"""``stablek datasets``: the benchmark of the paper."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from typing import TextIO
+
+from stablek.cli._files import check_outputs, replacing
+from stablek.cli._tables import Table, show
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> None:
+    """List the data sets, or write one."""
+    if args.action == "list":
+        _list()
+    else:
+        _fetch(args.name, args.output or f"{args.name}.csv")
+
+
+def _list() -> None:
+    from stablek.datasets import list_benchmark
+
+    rows = [
+        [info.name, str(info.n_samples), str(info.n_features), str(info.n_clusters)]
+        for info in list_benchmark()
+    ]
+    show(Table(["name", "rows", "features", "clusters"], rows, left=["name"]))
+
+
+def _fetch(name: str, output: str) -> None:
+    from stablek.datasets import fetch_benchmark, list_benchmark
+
+    if name in {info.name for info in list_benchmark()}:  # else the fetch says what is known
+        check_outputs({"--output": output})
+    X, y = fetch_benchmark(name)
+
+    def write(file: TextIO) -> None:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*(f"x{j}" for j in range(1, X.shape[1] + 1)), "label"])
+        writer.writerows(
+            [*map(repr, row), label] for row, label in zip(X.tolist(), y.tolist(), strict=True)
+        )
+
+    if output == "-":
+        write(sys.stdout)
+        return
+    with replacing(output) as part, open(part, "w", encoding="utf-8", newline="") as file:
+        write(file)
+    print(f"wrote {output}: {X.shape[0]} rows, {X.shape[1]} features, and the column label")
+    print(f"next: stablek select {output} --drop label")

@@ -1,0 +1,51 @@
+"""``stablek demo``: the main job on built-in data."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from stablek.cli._files import check_outputs
+from stablek.cli._models import make_selector
+from stablek.cli._outputs import check_plot, check_report, write_plot, write_report
+from stablek.cli._running import collected_warnings, tell, wants_progress
+from stablek.cli._select import print_answer
+from stablek.reading import standardise
+
+__all__ = ["run"]
+
+_LOAD = """\
+from stablek.datasets import make_demo
+from stablek.reading import standardise
+
+X = standardise(make_demo()[0])"""
+
+
+def run(args: argparse.Namespace) -> None:
+    """Choose the number of clusters of the demo data; write the report and the picture."""
+    report = os.path.join(args.output_dir, "stablek-demo.html")
+    plot = os.path.join(args.output_dir, "stablek-demo.png")
+    check_report(report)
+    check_plot(plot)
+    for path in (report, plot):
+        check_outputs({"--output-dir": path})
+    from stablek.datasets import make_demo
+
+    X, _ = make_demo()
+    selector = make_selector(
+        "stadion", "kmeans", tuple(range(1, 11)), seed=0, jobs=args.jobs, verbose=wants_progress()
+    )
+    with collected_warnings() as warned:
+        selector.fit(standardise(X))
+    from stablek.report import summarize
+
+    told: dict[str, Any] = {"X": X, "source": "stablek.datasets.make_demo()", "load": _LOAD}
+    write_report(selector, report, **told)
+    write_plot(selector, plot)
+    print(f"{X.shape[0]} points in the plane, K-means, K = 1 to 10: how many clusters?\n")
+    print_answer(selector, summarize(selector, **told), sys.stdout)
+    print(f"wrote {report}, the report to open in a browser")
+    print(f"wrote {plot}, the stability paths")
+    tell(warned)

@@ -1,0 +1,69 @@
+"""The evidence of a fitted selector as a small table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stablek.cli._tables import Table, number
+
+__all__ = ["evidence", "shown_note"]
+
+N_SHOWN = 12
+"""With more candidates than this, the table has those with the best scores."""
+
+
+def evidence(selector: Any) -> Table:
+    """One row for each K: the scores, and for Stadion where they come from."""
+    chosen = _chosen(selector)
+    shown = _shown(selector, chosen)
+    if hasattr(selector, "stadion_paths_"):
+        headers = ["K", "between", "within", "stadion", "frequency"]
+        rows = _stadion_rows(selector)
+    else:
+        headers = ["K", "score"]
+        rows = [
+            [str(k), number(score)]
+            for k, score in zip(selector.k_values_, selector.scores_, strict=True)
+        ]
+    position = shown.index(chosen) if chosen is not None else None
+    return Table(headers, [rows[i] for i in shown], position)
+
+
+def shown_note(selector: Any) -> str | None:
+    """Tell that the table is not complete."""
+    n = len(selector.k_values_)
+    return f"the {N_SHOWN} best of {n} candidates" if n > N_SHOWN else None
+
+
+def _stadion_rows(selector: Any) -> list[list[str]]:
+    """Between and within stability where the path is highest, so that they give the score."""
+    counted = selector.epsilons_ > 0
+    if selector.crossing_epsilon_ > 0:
+        counted &= selector.epsilons_ <= selector.crossing_epsilon_
+    levels = np.flatnonzero(counted)
+    best = levels[np.argmax(selector.stadion_paths_[:, levels], axis=1)]
+    return [
+        [
+            str(k),
+            number(selector.between_stability_[i, best[i]]),
+            number(selector.within_stability_[i, best[i]]),
+            number(selector.scores_[i]),
+            f"{selector.selection_frequency_[i]:.0%}",
+        ]
+        for i, k in enumerate(selector.k_values_)
+    ]
+
+
+def _chosen(selector: Any) -> int | None:
+    """Position of the chosen candidate; None if K = 1 or nothing won from outside."""
+    found = np.flatnonzero(selector.k_values_ == selector.best_value_)
+    return int(found[0]) if len(found) else None
+
+
+def _shown(selector: Any, chosen: int | None) -> list[int]:
+    scores = np.where(np.isfinite(selector.scores_), selector.scores_, -np.inf).astype(float)
+    if chosen is not None:
+        scores[chosen] = np.inf
+    return sorted(np.argsort(-scores, kind="stable")[:N_SHOWN].tolist())

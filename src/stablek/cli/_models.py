@@ -1,0 +1,65 @@
+"""From names on the command line to estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stablek.reading import InputError
+
+__all__ = ["default_algorithm", "make_clusterer", "make_selector"]
+
+
+def default_algorithm(method: str) -> str:
+    """The algorithm that is meant when none is named."""
+    return "gmm" if method == "bic" else "kmeans"  # BIC judges mixtures only
+
+
+def make_clusterer(name: str) -> Any:
+    """Clusterer of a name in `stablek.cli._parser.ALGORITHMS`, set for standardised data."""
+    from sklearn import cluster
+    from sklearn.mixture import GaussianMixture
+
+    match name:
+        case "kmeans":
+            return cluster.KMeans(n_init=10)
+        case "ward" | "average" | "complete" | "single":
+            return cluster.AgglomerativeClustering(linkage=name)
+        case "gmm":
+            return GaussianMixture()
+        case "bisecting":
+            return cluster.BisectingKMeans()
+        case "minibatch":
+            return cluster.MiniBatchKMeans(n_init=3)
+        case "spectral":
+            return cluster.SpectralClustering()
+        case "birch":
+            # The default threshold of half a standard deviation leaves too few sub-clusters.
+            return cluster.Birch(threshold=0.1)
+    raise InputError(f"unknown algorithm {name!r}")
+
+
+def make_selector(
+    method: str,
+    algorithm: str,
+    k_range: tuple[int, ...],
+    *,
+    seed: int,
+    jobs: int,
+    verbose: bool = False,
+    **stadion_only: Any,
+) -> Any:
+    """Selector of a method's name; options that are None keep their default."""
+    given = {name: value for name, value in stadion_only.items() if value is not None}
+    options: dict[str, Any] = {"k_range": k_range, "random_state": seed, "n_jobs": jobs}
+    clusterer = make_clusterer(algorithm)
+    if method == "stadion":
+        from stablek.selectors.stadion import Stadion
+
+        return Stadion(clusterer, verbose=int(verbose), **options, **given)
+    if given:
+        raise InputError(
+            f"--{next(iter(given))} is an option of --method stadion, not of {method}"
+        )
+    from stablek.selectors.registry import SELECTORS
+
+    return SELECTORS[method](clusterer, **options)

@@ -1,0 +1,102 @@
+"""The files that a run writes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Any, TextIO
+
+from stablek.cli._files import replacing
+from stablek.cli._running import require
+from stablek.reading import InputError, Points
+
+__all__ = [
+    "check_plot",
+    "check_report",
+    "write_json",
+    "write_labels",
+    "write_plot",
+    "write_report",
+]
+
+_REPORTS = (".html", ".htm", ".md", ".markdown", ".json")
+_PLOTS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".eps", ".tif", ".tiff", ".webp")
+
+
+def check_report(path: str | None) -> None:
+    """Raise if there is no such kind of report, or a package is missing."""
+    if path is not None and _suffix("--report", path, _REPORTS) in (".html", ".htm"):
+        require("jinja2", "plotly", purpose="--report")
+
+
+def check_plot(path: str | None) -> None:
+    """Raise if there is no such kind of picture, or a package is missing."""
+    if path is not None:
+        _suffix("--plot", path, _PLOTS)
+        require("matplotlib", purpose="--plot")
+
+
+def _suffix(option: str, path: str, known: tuple[str, ...]) -> str:
+    suffix = PurePath(path).suffix.lower()
+    if suffix not in known:
+        raise InputError(f"{option} {path!r} must end in one of {' '.join(known)}")
+    return suffix
+
+
+def write_report(selector: Any, path: str, **options: Any) -> None:
+    """Write the report that the suffix asks for; options are those of `stablek.report`."""
+    from stablek.report import write_report as write
+
+    with replacing(path) as part:
+        write(selector, part, **options)
+
+
+def write_json(value: Any, path: str) -> None:
+    """Write a summary, or print it for "-"."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    _write_text(path, lambda file: file.write(text + "\n"))
+
+
+def write_labels(points: Points, labels: Any, path: str) -> None:
+    """Write the cluster of every row of the input; empty for rows that were left out."""
+    texts = [""] * len(points.kept)
+    if labels is not None:
+        for row, label in zip(points.kept.nonzero()[0].tolist(), labels.tolist(), strict=True):
+            texts[row] = str(label)
+    header = ["label"]
+    columns = [texts]
+    if points.id_name is not None and points.ids is not None:
+        header = [points.id_name, "cluster" if points.id_name == "label" else "label"]
+        columns = [points.ids, texts]
+
+    def write(file: TextIO) -> None:
+        delimiter = "\t" if PurePath(path).suffix.lower() in (".tsv", ".tab") else ","
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(zip(*columns, strict=True))
+
+    _write_text(path, write)
+
+
+def _write_text(path: str, write: Callable[[TextIO], object]) -> None:
+    if path == "-":
+        write(sys.stdout)
+        return
+    with replacing(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
+        write(file)
+
+
+def write_plot(selector: Any, path: str) -> None:
+    """Draw the stability paths, or the scores of a method that has none."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from stablek.display import ScoresDisplay, StabilityPathsDisplay
+
+    kind = StabilityPathsDisplay if hasattr(selector, "stadion_paths_") else ScoresDisplay
+    figure: Any = kind.from_estimator(selector).figure_
+    with replacing(path) as part:
+        figure.savefig(part)

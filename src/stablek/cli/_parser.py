@@ -1,0 +1,403 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+from typing import Any, NoReturn
+
+import stablek
+
+__all__ = ["ALGORITHMS", "FILES", "METHODS", "build_parser"]
+
+ALGORITHMS = (
+    "kmeans",
+    "ward",
+    "average",
+    "complete",
+    "single",
+    "gmm",
+    "bisecting",
+    "minibatch",
+    "spectral",
+    "birch",
+)
+
+# The names of stablek.selectors.registry, which is slow to import.
+METHODS = (
+    "stadion",
+    "wemmert_gancarski",
+    "silhouette",
+    "davies_bouldin",
+    "ray_turi",
+    "calinski_harabasz",
+    "dunn",
+    "xie_beni",
+    "gap_a",
+    "gap_b",
+    "bic",
+    "x_means",
+    "g_means",
+    "hennig",
+    "lange",
+    "ben_hur",
+    "hofmeyr",
+    "special_k",
+)
+
+FILES = ("FILE", "DIR", "R.html", "R.json", "L.csv", "P.png")
+"""Metavars of arguments that name files, for completion."""
+
+_LARGEST = 100_000
+
+_EXAMPLES = """\
+examples:
+  stablek demo
+      the main job on built-in data, with a report to look at
+  stablek select points.csv
+      how many clusters, and the evidence
+  stablek select sales.csv --id customer --drop region --k 1:12 --report sales.html
+      leave out one column, keep another as the row id, write a report
+  zcat points.csv.gz | stablek select - --algorithm ward --labels labels.csv
+      read standard input, write the chosen cluster of each row
+  stablek compare points.csv --methods stadion,silhouette,gap_a
+      several criteria on the same partitions
+
+exit status:
+  0 with the answer, 2 for bad input (one line on stderr says what), 130 after Ctrl-C,
+  1 for an error of stablek itself
+"""
+
+_SELECT_EXAMPLES = """\
+examples:
+  stablek select points.csv
+  stablek select points.parquet --k 2,4,8 --algorithm gmm --seed 1
+  stablek select survey.csv --columns age,income --missing mean --report survey.html
+  stablek select export.csv --id customer --labels labels.csv --json answer.json
+  stablek select points.csv --json - | python -m json.tool
+"""
+
+_COMPARE_EXAMPLES = """\
+examples:
+  stablek compare points.csv
+  stablek compare points.csv --methods stadion,silhouette,gap_a --k 1:8
+  stablek compare points.csv --methods stadion --algorithms kmeans,ward,gmm
+"""
+
+_COMPLETION_EXAMPLES = """\
+examples:
+  stablek completion bash > ~/.local/share/bash-completion/completions/stablek
+  stablek completion zsh > "${fpath[1]}/_stablek"
+  stablek completion fish > ~/.config/fish/completions/stablek.fish
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line instead of printing the usage too."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2."""
+        line = " ".join(message.split())
+        self.exit(2, f"{self.prog}: {line} (see {self.prog} --help)\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Parser of the whole command line; ``command`` names the module that runs it."""
+    parser = Parser(
+        prog="stablek",
+        description="How many clusters does your data have, and does it have any?",
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        *("-V", "--version"), action="version", version=f"stablek {stablek.__version__}"
+    )
+    commands = parser.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", required=True
+    )
+    _add_select(commands)
+    _add_compare(commands)
+    _add_demo(commands)
+    _add_datasets(commands)
+    _add_completion(commands)
+    return parser
+
+
+def _add_select(commands: Any) -> None:
+    parser = commands.add_parser(
+        "select",
+        help="choose the number of clusters of the rows of a file",
+        description="Choose the number of clusters of the rows of a file, and show the evidence.",
+        epilog=_SELECT_EXAMPLES,
+    )
+    _add_input(parser)
+    model = parser.add_argument_group("what to run")
+    _add_k(model)
+    model.add_argument(
+        "--algorithm",
+        choices=ALGORITHMS,
+        metavar="NAME",
+        help=f"clustering algorithm: {', '.join(ALGORITHMS)} (default: kmeans; gmm for bic)",
+    )
+    model.add_argument(
+        "--method",
+        choices=METHODS,
+        default="stadion",
+        metavar="NAME",
+        help=f"criterion: {', '.join(METHODS)} (default: stadion)",
+    )
+    _add_stadion(model)
+    _add_run(model)
+    files = parser.add_argument_group("output files")
+    files.add_argument("--report", metavar="R.html", help="report (.html, .md or .json)")
+    files.add_argument("--json", metavar="R.json", help="summary as JSON; - for standard output")
+    files.add_argument(
+        "--labels",
+        metavar="L.csv",
+        help="the cluster of each row, in the order of the input; - for standard output",
+    )
+    files.add_argument(
+        "--plot", metavar="P.png", help="picture of the stability paths (.png, .pdf, .svg)"
+    )
+
+
+def _add_compare(commands: Any) -> None:
+    parser = commands.add_parser(
+        "compare",
+        help="what every criterion chooses, side by side",
+        description="Let several criteria choose among the same partitions, side by side.",
+        epilog=_COMPARE_EXAMPLES,
+    )
+    _add_input(parser)
+    model = parser.add_argument_group("what to run")
+    _add_k(model)
+    model.add_argument(
+        "--methods",
+        type=_names_among(METHODS),
+        metavar="NAMES",
+        help=f"criteria, separated by commas: {', '.join(METHODS)} (default: all)",
+    )
+    model.add_argument(
+        "--algorithms",
+        type=_names_among(ALGORITHMS),
+        default=("kmeans",),
+        metavar="NAMES",
+        help=f"clustering algorithms: {', '.join(ALGORITHMS)} (default: kmeans)",
+    )
+    _add_stadion(model)
+    _add_run(model)
+    files = parser.add_argument_group("output files")
+    files.add_argument("--report", metavar="R.html", help="report (.html, .md or .json)")
+    files.add_argument("--json", metavar="R.json", help="table as JSON; - for standard output")
+
+
+def _add_demo(commands: Any) -> None:
+    parser = commands.add_parser(
+        "demo",
+        help="the main job on built-in data",
+        description="Choose the number of clusters of built-in data; write stablek-demo.html, "
+        "the report, and stablek-demo.png, the stability paths.",
+    )
+    parser.add_argument(
+        "--output-dir", default=".", metavar="DIR", help="folder for the two files (default: .)"
+    )
+    _add_jobs(parser)
+
+
+def _add_datasets(commands: Any) -> None:
+    parser = commands.add_parser(
+        "datasets",
+        help="the benchmark data sets of the paper",
+        description="List the benchmark data sets of the paper, or fetch one as a CSV file.",
+    )
+    actions = parser.add_subparsers(
+        title="actions", dest="action", metavar="ACTION", required=True
+    )
+    actions.add_parser(
+        "list", help="names, sizes and numbers of clusters", description="List the data sets."
+    )
+    fetch = actions.add_parser(
+        "fetch",
+        help="write one as a CSV file",
+        description="Write one data set as a CSV file with the columns x1, x2, ... and label; "
+        "it is downloaded the first time.",
+        epilog="examples:\n  stablek datasets fetch hepta\n"
+        "  stablek select hepta.csv --drop label\n",
+    )
+    fetch.add_argument("name", metavar="NAME", help="as in stablek datasets list")
+    fetch.add_argument(
+        "--output", metavar="FILE", help="file to write (default: NAME.csv); - for standard output"
+    )
+
+
+def _add_completion(commands: Any) -> None:
+    parser = commands.add_parser(
+        "completion",
+        help="completion script for a shell",
+        description="Print a completion script for a shell.",
+        epilog=_COMPLETION_EXAMPLES,
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    data = parser.add_argument_group("input")
+    data.add_argument(
+        "file",
+        metavar="FILE",
+        help=".csv .txt .tsv .parquet .arrow .feather .npy .arff, text also as .gz .bz2 .xz; "
+        "- for standard input",
+    )
+    some = data.add_mutually_exclusive_group()
+    some.add_argument(
+        "--columns", type=_names, metavar="NAMES", help="use these columns only, as in a,b"
+    )
+    some.add_argument(
+        "--drop", type=_names, default=(), metavar="NAMES", help="leave these columns out"
+    )
+    data.add_argument("--id", metavar="NAME", help="column that names the rows; not clustered")
+    data.add_argument(
+        "--missing",
+        choices=("drop", "mean"),
+        help="rows with missing values: leave out, or fill in column means (default: refuse)",
+    )
+    data.add_argument(
+        "--no-scale",
+        action="store_true",
+        help="cluster the numbers as they are; by default every column gets mean 0, variance 1",
+    )
+    data.add_argument(
+        "--format",
+        choices=("csv", "tsv", "parquet", "arrow", "npy", "arff"),
+        help="format of FILE (default: by its suffix, csv for standard input)",
+    )
+    data.add_argument(
+        "--delimiter", type=_delimiter, metavar="CHAR", help="of a text file (default: detected)"
+    )
+    data.add_argument(
+        "--decimal", choices=(".", ","), help="mark of a text file (default: detected)"
+    )
+    data.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="whether the first line of a text file holds names (default: detected)",
+    )
+
+
+def _add_k(group: Any) -> None:
+    group.add_argument(
+        "--k",
+        type=_numbers(1),
+        metavar="RANGE",
+        help="candidate numbers of clusters, as in 1:20 or 2,4,8 (default: 1:20, fewer if the "
+        "file has fewer distinct rows)",
+    )
+
+
+def _add_stadion(group: Any) -> None:
+    group.add_argument(
+        "--relabel",
+        choices=("auto", "refit", "extend"),
+        help="how perturbed copies get labels: run the algorithm again, or extend the first "
+        "partition (stadion only; default: auto, extend where the algorithm can)",
+    )
+    group.add_argument(
+        "--omega",
+        type=_numbers(2),
+        metavar="RANGE",
+        help="numbers of clusters to look for inside each cluster (stadion only; default: 2:5)",
+    )
+
+
+def _add_run(group: Any) -> None:
+    group.add_argument(
+        "--seed",
+        type=_seed,
+        default=0,
+        metavar="N",
+        help="seed; the same seed gives the same answer (default: 0)",
+    )
+    _add_jobs(group)
+
+
+def _add_jobs(group: Any) -> None:
+    group.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=-1,
+        metavar="N",
+        help="number of workers; -1 for all cores (default: -1)",
+    )
+
+
+# Types of values. Argparse puts the option's name before the message.
+
+
+def _numbers(smallest: int) -> Any:
+    def parse(text: str) -> tuple[int, ...]:
+        values: list[int] = []
+        for part in text.split(","):
+            found = re.fullmatch(r"\s*(\d{1,9})\s*(?::\s*(\d{1,9})\s*)?", part)
+            if not found:
+                raise argparse.ArgumentTypeError(
+                    f"{text!r} is no range of whole numbers such as 1:20 or 2,4,8"
+                )
+            first, last = int(found[1]), int(found[2] or found[1])
+            if last - first > _LARGEST:
+                raise argparse.ArgumentTypeError(f"{text!r} is too long a range")
+            if last < first:
+                raise argparse.ArgumentTypeError(f"{text!r} runs backwards")
+            values.extend(range(first, last + 1))
+        if min(values) < smallest:
+            raise argparse.ArgumentTypeError(f"{text!r} must start at {smallest} or above")
+        if values != sorted(set(values)):
+            raise argparse.ArgumentTypeError(f"{text!r} must ascend without repeating a number")
+        return tuple(values)
+
+    return parse
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names between commas; quotes as in CSV hold names with commas."""
+    cells = next(csv.reader([text], skipinitialspace=True), [])
+    names = tuple(cell.strip() for cell in cells)
+    if not names or "" in names:
+        raise argparse.ArgumentTypeError(f"{text!r} must be names separated by commas")
+    return names
+
+
+def _names_among(known: tuple[str, ...]) -> Any:
+    def parse(text: str) -> tuple[str, ...]:
+        names = known if text == "all" else _names(text)
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(
+                    f"unknown name {name!r} (choose from {', '.join(known)})"
+                )
+        return tuple(dict.fromkeys(names))
+
+    return parse
+
+
+def _delimiter(text: str) -> str:
+    delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(text, text)
+    if len(delimiter) != 1:
+        raise argparse.ArgumentTypeError(f"{text!r} must be one character, tab or space")
+    return delimiter
+
+
+def _seed(text: str) -> int:
+    if not re.fullmatch(r"\d{1,38}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number of at least 0")
+    return int(text)
+
+
+def _jobs(text: str) -> int:
+    if not re.fullmatch(r"-?\d{1,6}", text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number other than 0")
+    return int(text)

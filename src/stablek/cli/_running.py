@@ -1,0 +1,53 @@
+"""What every run shares: warnings after the answer, progress where somebody looks."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+
+from stablek.cli._tables import printable
+from stablek.reading import InputError
+
+__all__ = ["collected_warnings", "require", "tell", "wants_progress"]
+
+
+@contextlib.contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Warnings meant for users, each one once; nothing is shown."""
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield messages
+    found = (str(warning.message) for warning in caught if warning.category is UserWarning)
+    messages.extend(dict.fromkeys(found))
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Print notes to stderr, one line each."""
+    for note in notes:
+        print(f"stablek: note: {printable(' '.join(note.split()))}", file=sys.stderr)
+
+
+def wants_progress() -> bool:
+    """Whether somebody looks at stderr, and there is a bar to show."""
+    if not sys.stderr.isatty():
+        return False
+    try:
+        importlib.import_module("tqdm")
+    except ImportError:
+        return False
+    return True
+
+
+def require(*modules: str, purpose: str) -> None:
+    """Raise InputError before the work if a package is missing that is needed after it."""
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            raise InputError(
+                f"{purpose} needs {module}, which is not installed: pip install 'stablek[cli]'"
+            ) from None

@@ -1,0 +1,97 @@
+"""``stablek select``: the number of clusters of the rows of a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any, TextIO
+
+from stablek.cli._data import described, load, loading_code, original, resolve_k
+from stablek.cli._evidence import evidence, shown_note
+from stablek.cli._files import check_outputs
+from stablek.cli._models import default_algorithm, make_selector
+from stablek.cli._outputs import (
+    check_plot,
+    check_report,
+    write_json,
+    write_labels,
+    write_plot,
+    write_report,
+)
+from stablek.cli._running import collected_warnings, tell, wants_progress
+from stablek.cli._tables import printable, show
+
+__all__ = ["print_answer", "run"]
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read, choose, write, print."""
+    outputs = {f"--{name}": getattr(args, name) for name in ("report", "json", "labels", "plot")}
+    check_report(args.report)
+    check_plot(args.plot)
+    check_outputs(outputs, args.file)
+    points, frame = load(args)
+    algorithm = args.algorithm or default_algorithm(args.method)
+    selector = make_selector(
+        args.method,
+        algorithm,
+        resolve_k(args.k, points, args.file),
+        seed=args.seed,
+        jobs=args.jobs,
+        verbose=wants_progress(),
+        relabel=args.relabel,
+        omega=args.omega,
+    )
+    started = perf_counter()
+    with collected_warnings() as warned:
+        selector.fit(frame)
+    seconds = perf_counter() - started
+
+    from stablek.report import summarize
+
+    # The report shows the values of the file, not the standardised ones.
+    told: dict[str, Any] = {
+        "X": original(points),
+        "source": args.file,
+        "load": loading_code(args),
+    }
+    summary = summarize(selector, **told)
+    if args.report is not None:
+        write_report(selector, args.report, **told)
+    if args.json is not None:
+        write_json(summary, args.json)
+    if args.labels is not None:
+        write_labels(points, selector.labels_ if selector.n_clusters_ else None, args.labels)
+    if args.plot is not None:
+        write_plot(selector, args.plot)
+
+    # Standard output is for one thing: the answer, or the file that was asked for on it.
+    stream = sys.stderr if "-" in outputs.values() else sys.stdout
+    print_answer(selector, summary, stream)
+    settings = [algorithm, args.method]
+    if hasattr(selector, "relabel_"):
+        settings.append(f"relabel {selector.relabel_}")
+    settings += [f"seed {args.seed}", f"{seconds:.1f} s"]
+    print(f"{described(args, points)}; {'; '.join(settings)}", file=stream)
+    for path in outputs.values():
+        if path not in (None, "-"):
+            print(f"wrote {printable(path)}", file=stream)
+    tell([*points.notes, *warned])
+
+
+def print_answer(selector: Any, summary: Mapping[str, Any], stream: TextIO) -> None:
+    """Print the sentence, the table, where the structure ends and what to be careful about."""
+    print(f"{printable(summary['answer']['sentence'])}\n", file=stream)
+    show(evidence(selector), stream)
+    print(file=stream)
+    note = shown_note(selector)
+    if note is not None:
+        print(note, file=stream)
+    if hasattr(selector, "crossing_epsilon_"):
+        crossing = selector.crossing_epsilon_
+        text = f"crossing at epsilon {crossing:.3g}: beyond it nothing beats K = 1"
+        print(text if crossing > 0 else "no crossing: nothing ever beats K = 1", file=stream)
+    for caution in summary["answer"]["cautions"]:
+        print(f"caution: {printable(caution)}", file=stream)

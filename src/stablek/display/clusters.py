@@ -1,0 +1,160 @@
+"""How stable each cluster of the chosen partition is inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from stablek.display.base import (
+    category_colors,
+    check_fitted,
+    counted_levels,
+    new_axes,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["ClusterStabilityDisplay"]
+
+MAX_NAMED = 30
+"""Clusters named on the axis at most."""
+
+
+class ClusterStabilityDisplay:
+    """Within stability of each cluster of the chosen partition: low is good.
+
+    A cluster that hides a stable partition of its own has a hatched bar that says into how many
+    sub-clusters. The dashed line is the between stability of the chosen partition: what is as
+    stable as that inside a cluster is structure that the partition misses.
+
+    Parameters
+    ----------
+    labels : sequence of int
+    sizes : sequence of int
+    within_stability : array-like of shape (n_clusters,)
+    hidden : sequence
+        For each cluster the re-clustering value that is stable inside it, or None.
+    between : float, default=None
+        Between stability of the partition.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    bars_ : BarContainer
+
+    Examples
+    --------
+    >>> display = ClusterStabilityDisplay(
+    ...     labels=[0, 1], sizes=[50, 100], within_stability=[0.1, 0.9], hidden=[None, 2])
+    >>> display.frame()["hidden"].tolist()
+    [None, 2]
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: Sequence[int],
+        sizes: Sequence[int],
+        within_stability: Any,
+        hidden: Sequence[Any],
+        between: float | None = None,
+    ) -> None:
+        self.labels = list(labels)
+        self.sizes = list(sizes)
+        self.within_stability = np.asarray(within_stability, dtype=np.float64)
+        self.hidden = list(hidden)
+        self.between = between
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
+        """Draw the clusters of a fitted `stablek.Stadion`.
+
+        Parameters
+        ----------
+        estimator : Stadion
+        ax : Axes, default=None
+
+        Returns
+        -------
+        ClusterStabilityDisplay
+        """
+        check_fitted(estimator, "cluster_stability_", cls.__name__)
+        clusters = estimator.cluster_stability_
+        best = estimator.paths_.values.index(estimator.best_value_)
+        display = cls(
+            labels=[cluster.label for cluster in clusters],
+            sizes=[cluster.size for cluster in clusters],
+            within_stability=[cluster.within_stability for cluster in clusters],
+            hidden=[cluster.hidden for cluster in clusters],
+            between=float(estimator.paths_.between[best][counted_levels(estimator)].mean()),
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            None makes a figure.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = new_axes(ax)
+        self.figure_ = self.ax_.figure
+        color, highlight, *_ = [*category_colors(), *category_colors()]
+        hides = [hidden is not None for hidden in self.hidden]
+        places = np.arange(len(self.labels))
+        self.bars_ = self.ax_.barh(
+            places,
+            self.within_stability,
+            color=[highlight if hidden else color for hidden in hides],
+            hatch=["//" if hidden else "" for hidden in hides],
+        )
+        for place, hidden in zip(places, self.hidden, strict=True):
+            if hidden is not None:
+                self.ax_.annotate(
+                    f" hides {hidden}",
+                    (max(self.within_stability[place], 0.0), place),
+                    va="center",
+                    ha="right" if self.within_stability[place] > 0.75 else "left",
+                    bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "none"},
+                )
+        if len(places) <= MAX_NAMED:
+            names = [f"{k} (n = {n:,})" for k, n in zip(self.labels, self.sizes, strict=True)]
+            self.ax_.set_yticks(places, names)
+        if self.between is not None:
+            self.ax_.axvline(
+                self.between, color="0.3", linestyle="--", label="between stability of the whole"
+            )
+            self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False)
+        self.ax_.set_title("Inside each cluster", loc="left")
+        self.ax_.set(
+            # From the top down; a few clusters do not fill the page.
+            ylim=(max(len(places), 4) - 0.5, -0.5),
+            xlabel="within stability (low: nothing hidden)",
+            ylabel="cluster",
+            xlim=(min(0.0, float(self.within_stability.min(initial=0.0))), 1.05),
+        )
+        return self
+
+    def frame(self) -> pd.DataFrame:
+        """The numbers: one row for each cluster."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "label": self.labels,
+                "size": self.sizes,
+                "within_stability": self.within_stability,
+                # Objects, so that None stays None and 2 an int.
+                "hidden": pd.Series(self.hidden, dtype=object),
+            }
+        )

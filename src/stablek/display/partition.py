@@ -1,0 +1,194 @@
+"""The chosen partition as a scatter plot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from stablek.display.base import MARKERS, category_colors, check_fitted, new_axes
+from stablek.display.projection import project
+from stablek.seeding import generator
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["PartitionDisplay"]
+
+MAX_POINTS = 20_000
+"""Points drawn at most; more only blacken the page."""
+
+MAX_NAMED = 12
+"""Clusters named in the legend at most."""
+
+
+class PartitionDisplay:
+    """Scatter of the points, coloured by cluster, the more transparent the less stable.
+
+    Parameters
+    ----------
+    coordinates : array-like of shape (n_samples, 2)
+    labels : array-like of shape (n_samples,)
+        Clusters; -1 is noise.
+    point_stability : array-like of shape (n_samples,), default=None
+        From 0 to 1: how often the point keeps its cluster.
+    axis_names : tuple of two str, default=("", "")
+        Labels of the axes; an empty second one hides its axis.
+    rows : array-like of shape (n_samples,), default=None
+        Row number of each point in the data, where these are a sample.
+    n_total : int, default=None
+        Number of points of the data.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    collections_ : dict
+        From a cluster's label to its points.
+
+    Examples
+    --------
+    >>> display = PartitionDisplay(coordinates=[[0, 0], [5, 5]], labels=[0, 1])
+    >>> display.frame()["label"].tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        *,
+        coordinates: Any,
+        labels: Any,
+        point_stability: Any = None,
+        axis_names: tuple[str, str] = ("", ""),
+        rows: Any = None,
+        n_total: int | None = None,
+    ) -> None:
+        self.coordinates = np.asarray(coordinates, dtype=np.float64)
+        self.labels = np.asarray(labels)
+        self.point_stability = None if point_stability is None else np.asarray(point_stability)
+        self.axis_names = axis_names
+        self.rows = np.arange(len(self.labels)) if rows is None else np.asarray(rows)
+        self.n_total = len(self.labels) if n_total is None else n_total
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, *, k: Any = None, ax: Axes | None = None
+    ) -> Self:
+        """Draw the partition of a fitted selector.
+
+        Parameters
+        ----------
+        estimator : selector
+        X : array-like of shape (n_samples, n_features), default=None
+            The points; None takes those that the selector was fitted on.
+        k : object, default=None
+            Draw the partition of this candidate; None the chosen one. Point stability is known
+            for the chosen one only.
+        ax : Axes, default=None
+
+        Returns
+        -------
+        PartitionDisplay
+            Of at most 20,000 points, a random sample of the data where there are more.
+        """
+        check_fitted(estimator, "k_values_", cls.__name__)
+        stability = getattr(estimator, "point_stability_", None)
+        labels = getattr(estimator, "labels_", None)
+        if k is not None:
+            values = np.asarray(estimator.k_values_).tolist()
+            check_fitted(estimator, "reference_labels_", cls.__name__)
+            if k not in values:
+                raise ValueError(f"k must be one of the candidates {values}, got {k!r}")
+            wanted = estimator.reference_labels_[values.index(k)]
+            if labels is None or not np.array_equal(wanted, labels):
+                labels, stability = wanted, None
+        if labels is None:
+            raise ValueError(f"{type(estimator).__name__} chose no partition to draw; give k")
+        X = getattr(estimator, "_fit_X", None) if X is None else np.asarray(X, dtype=np.float64)
+        if X is None:
+            raise ValueError(f"{type(estimator).__name__} does not keep its data; give X")
+        if len(X) != len(labels):
+            raise ValueError(f"X has {len(X)} rows, the estimator was fitted on {len(labels)}")
+        names = getattr(estimator, "feature_names_in_", None)
+        coordinates, axis_names = project(X, None if names is None else [str(n) for n in names])
+        rows = np.arange(len(X))
+        if len(X) > MAX_POINTS:
+            chosen = generator(0, "display sample").choice(len(X), MAX_POINTS, replace=False)
+            rows = np.sort(chosen)
+        display = cls(
+            coordinates=coordinates[rows],
+            labels=np.asarray(labels)[rows],
+            point_stability=None if stability is None else np.asarray(stability)[rows],
+            axis_names=axis_names,
+            rows=rows,
+            n_total=len(X),
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            None makes a figure.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = new_axes(ax)
+        self.figure_ = self.ax_.figure
+        colors = category_colors()
+        clusters = [label for label in np.unique(self.labels).tolist() if label >= 0]
+        alpha = np.ones(len(self.labels))
+        if self.point_stability is not None:
+            alpha = 0.15 + 0.85 * np.clip(self.point_stability, 0.0, 1.0)
+        self.collections_: dict[int, Any] = {}
+        for place, label in enumerate(clusters):
+            here = self.labels == label
+            color = colors[place % len(colors)]
+            marker = MARKERS[place // len(colors) % len(MARKERS)]
+            self.collections_[label] = self.ax_.scatter(
+                *self.coordinates[here].T,
+                color=color,
+                marker=marker,
+                alpha=alpha[here],
+                linewidths=0,
+            )
+            if len(clusters) <= MAX_NAMED:
+                # A legend entry of its own, without the transparency of any point.
+                self.ax_.scatter([], [], color=color, marker=marker, label=f"cluster {label}")
+        if (self.labels < 0).any():
+            here = self.labels < 0
+            self.collections_[-1] = self.ax_.scatter(
+                *self.coordinates[here].T, color="0.5", marker="x", label="noise"
+            )
+        if self.ax_.get_legend_handles_labels()[1]:
+            self.ax_.legend()
+        # Names of columns are data: a dollar sign in them is no formula.
+        self.ax_.set_xlabel(self.axis_names[0], parse_math=False)
+        self.ax_.set_ylabel(self.axis_names[1], parse_math=False)
+        if not self.axis_names[1] and self.axis_names[0]:
+            self.ax_.set_yticks([])
+        title = f"{len(clusters)} cluster{'s' if len(clusters) != 1 else ''}"
+        if len(self.labels) < self.n_total:
+            title += f" ({len(self.labels):,} of {self.n_total:,} points drawn)"
+        self.ax_.set_title(title)
+        return self
+
+    def frame(self) -> pd.DataFrame:
+        """The numbers: one row for each point drawn."""
+        import pandas as pd
+
+        stability = self.point_stability
+        return pd.DataFrame(
+            {
+                "row": self.rows,
+                "x": self.coordinates[:, 0],
+                "y": self.coordinates[:, 1],
+                "label": self.labels,
+                "stability": np.nan if stability is None else stability,
+            }
+        )

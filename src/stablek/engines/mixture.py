@@ -1,0 +1,308 @@
+"""Gaussian mixtures: expectation-maximisation in kernels, extension by highest posterior."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.mixture import GaussianMixture
+
+from stablek import seeding
+from stablek.engines.base import Setting
+from stablek.engines.generic import compare
+from stablek.engines.packing import additive_noise, pack, unpack
+from stablek.mixture import MAX_HIERARCHY, SINGULAR, SVDGaussianMixture, hierarchical_labels
+from stablek.perturbations import Draw, perturb
+from stablek.results import Group, Partition, Request
+
+__all__ = ["Mixture", "MixtureEngine", "unsupported"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_KINDS = ("full", "tied", "diag", "spherical")  # in the order of the kernels' codes
+
+
+def unsupported(clusterer: Any) -> str | None:
+    """Why the engine cannot stand for the clusterer; None when it can.
+
+    Examples
+    --------
+    >>> unsupported(GaussianMixture(covariance_type="diag"))
+    >>> unsupported(GaussianMixture(init_params="random"))
+    "init_params='random' is not 'kmeans'"
+    """
+    if type(clusterer) not in (GaussianMixture, SVDGaussianMixture):
+        return f"{type(clusterer).__name__} is not GaussianMixture"
+    if clusterer.covariance_type not in _KINDS:
+        return f"covariance_type={clusterer.covariance_type!r} is not known"
+    if type(clusterer) is GaussianMixture and clusterer.init_params != "kmeans":
+        return f"init_params={clusterer.init_params!r} is not 'kmeans'"
+    for name in ("weights_init", "means_init", "precisions_init"):
+        if getattr(clusterer, name) is not None:
+            return f"{name} is set"
+    if clusterer.warm_start:
+        return "warm_start is set"
+    for name, kind, low in (
+        ("max_iter", numbers.Integral, 1),
+        ("n_init", numbers.Integral, 1),
+        ("tol", numbers.Real, 0),
+        ("reg_covar", numbers.Real, 0),
+    ):
+        value = getattr(clusterer, name)
+        number = isinstance(value, kind) and not isinstance(value, bool)
+        if not (number and float(value) >= low):
+            return f"{name}={value!r} is out of range"
+    seed = clusterer.random_state
+    if seed is not None and not isinstance(seed, numbers.Integral):
+        return f"random_state={seed!r} is not None or an int"
+    return None
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A fitted mixture, laid out as `stablek.kernels.mixture` tells."""
+
+    weights: Floats
+    means: Floats
+    covariances: Floats
+    factors: Floats
+    offsets: Floats
+    lower_bound: float
+    n_iter: int
+    converged: bool
+
+
+class MixtureEngine:
+    """Engine for `sklearn.mixture.GaussianMixture` and `stablek.mixture.SVDGaussianMixture`.
+
+    Parameters
+    ----------
+    clusterer : GaussianMixture
+        One for which `unsupported` has nothing to say.
+    """
+
+    prefer: Literal["threads", "processes"] = "threads"
+
+    def __init__(self, clusterer: Any) -> None:
+        self.clusterer = clusterer
+        self.hierarchical = isinstance(clusterer, SVDGaussianMixture)
+        self.splits_values = not self.hierarchical  # one hierarchy serves every value
+        self._kind = _KINDS.index(clusterer.covariance_type)
+
+    def references(
+        self, X: Floats, requests: Sequence[Request], setting: Setting
+    ) -> list[tuple[Partition, ...]]:
+        """Reference partitions; the models are kept where they will be asked for."""
+        result = []
+        for request in requests:
+            points = X if request.rows is None else X[request.rows]
+            keep = setting.relabel == "extend" or request.rows is None
+            fits = self._fit(points, request.values, setting.entropy, "reference")
+            result.append(
+                tuple(
+                    Partition(value, labels, model if keep else None)
+                    for value, (labels, model) in zip(request.values, fits, strict=True)
+                )
+            )
+        return result
+
+    def similarities(
+        self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
+    ) -> list[Floats]:
+        """Similarity of reference and perturbed labels, (n_partitions, n_epsilons) a group."""
+        if setting.relabel == "extend" and setting.similarity.of_agreement is not None:
+            noise = additive_noise(X, draw, setting)
+            if noise is not None:
+                return _extended(X, noise, groups, epsilons, setting)
+        return [self._similarities(X, group, draw, epsilons, setting) for group in groups]
+
+    def relabel(
+        self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
+    ) -> list[tuple[Ints | None, Ints]]:
+        """Rows and labels of the perturbed copy of X, for each noise level."""
+        copies = self._copies(X, None, (partition,), draw, epsilons, setting)
+        return [(rows, labels[0]) for rows, labels in copies]
+
+    def estimator(self, X: Floats, partition: Partition) -> Any:
+        """Fitted GaussianMixture with the parameters of the partition's model."""
+        estimator = clone(self.clusterer).set_params(n_components=partition.value)
+        model = partition.model
+        estimator.n_features_in_ = X.shape[1]
+        estimator.weights_, estimator.means_ = model.weights.copy(), model.means.copy()
+        shaped = _SHAPES[estimator.covariance_type]
+        estimator.covariances_ = shaped(model.covariances)
+        estimator.precisions_cholesky_ = shaped(model.factors)
+        if model.factors.shape[1] == 1:
+            estimator.precisions_ = estimator.precisions_cholesky_**2
+        else:
+            estimator.precisions_ = shaped(model.factors @ model.factors.transpose(0, 2, 1))
+        estimator.converged_, estimator.n_iter_ = model.converged, model.n_iter
+        estimator.lower_bound_ = model.lower_bound
+        return estimator
+
+    def _similarities(
+        self, X: Floats, group: Group, draw: int, epsilons: Floats, setting: Setting
+    ) -> Floats:
+        """The way of one copy at a time, for any perturbation and any similarity."""
+        result = np.empty((len(group.partitions), len(epsilons)))
+        copies = self._copies(X, group.rows, group.partitions, draw, epsilons, setting)
+        for e, (rows, labels) in enumerate(copies):
+            for i, partition in enumerate(group.partitions):
+                result[i, e] = compare(partition.labels, labels[i], rows, setting)
+        return result
+
+    def _copies(
+        self,
+        X: Floats,
+        rows: Ints | None,
+        partitions: Sequence[Partition],
+        draw: int,
+        epsilons: Floats,
+        setting: Setting,
+    ) -> list[tuple[Ints | None, list[Ints]]]:
+        """Rows and, for each partition, labels of the perturbed points at each noise level."""
+        points = X if rows is None else X[rows]
+        source = Draw(setting.entropy, draw, len(X), rows)
+        copies = []
+        for epsilon in epsilons:
+            noisy, kept = perturb(points, epsilon, setting.scale, source, setting.perturbation)
+            if setting.relabel == "extend":
+                by_feature = np.ascontiguousarray(np.asarray(noisy, dtype=np.float64).T)
+                labels = [_predict(partition.model, by_feature) for partition in partitions]
+            else:
+                values = [p.value for p in partitions if p.value < len(noisy)]
+                fits = iter(self._fit(noisy, values, setting.entropy, "refit", draw))
+                everyone = np.arange(len(noisy))  # a subsample can be smaller than K
+                labels = [next(fits)[0] if p.value < len(noisy) else everyone for p in partitions]
+            copies.append((kept, labels))
+        return copies
+
+    def _fit(
+        self, points: Floats, values: Sequence[int], entropy: int, *what: Any
+    ) -> list[tuple[Ints, Mixture]]:
+        """Labels and model for each value; `what` is the role and, of a copy, the draw."""
+        by_feature = np.ascontiguousarray(np.asarray(points, dtype=np.float64).T)
+        n = len(points)
+        for value in values:
+            if value > n:
+                raise ValueError(
+                    f"Expected n_samples >= n_components but got n_components = {value}, "
+                    f"n_samples = {n}"
+                )
+        if self.hierarchical and values:
+            chosen = self._choose(points, entropy, *what)
+            starts = [labels[None] for labels in hierarchical_labels(chosen, values)]
+            start_points = np.ascontiguousarray(chosen.T)
+        else:
+            starts = [self._starts(by_feature, value, entropy, *what) for value in values]
+            start_points = by_feature
+        models = [
+            self._model(by_feature, value, start_points, labels)
+            for value, labels in zip(values, starts, strict=True)
+        ]
+        return [(_predict(model, by_feature), model) for model in models]
+
+    def _starts(self, points: Floats, k: int, entropy: int, role: str, *draw: int) -> Ints:
+        """Labels to start from, one row for each different result of k-means."""
+        from stablek.kernels.mixture_starts import kmeans_starts
+
+        n, n_init = points.shape[1], int(self.clusterer.n_init)
+        if k == 1:
+            return np.zeros((1, n), dtype=np.intp)
+        seed = self.clusterer.random_state
+        if seed is None:
+            seed = seeding.seed(entropy, role, k, *draw)
+        n_trials = 2 + int(np.log(k))  # as scikit-learn
+        chance = seeding.generator(int(seed), "starts").random((n_init, k, n_trials))
+        labels = np.empty((n_init, n), dtype=np.intp)
+        return labels[: kmeans_starts(_rescaled(points), chance, labels)]
+
+    def _model(self, points: Floats, k: int, start_points: Floats, starts: Ints) -> Mixture:
+        """Best mixture of k components from these starts."""
+        from stablek.kernels.mixture import fit
+
+        c, p = self.clusterer, points.shape[0]
+        q = p if c.covariance_type in ("full", "tied") else 1
+        rule = (self._kind, float(c.tol), float(c.reg_covar), int(c.max_iter))
+        best: Mixture | None = None
+        for labels in starts:
+            means, covariances, factors = (
+                np.empty((k, p)),
+                np.empty((k, q, p)),
+                np.empty((k, q, p)),
+            )
+            model = (np.empty(k), means, covariances, factors, np.empty(k))
+            sound, bound, n_iter, converged = fit(points, *rule, start_points, labels, *model)
+            if not sound:
+                raise ValueError(SINGULAR)
+            if best is None or bound > best.lower_bound:
+                best = Mixture(*model, bound, n_iter, converged)
+        assert best is not None
+        return best
+
+    def _choose(self, points: Floats, entropy: int, *what: Any) -> Floats:
+        """Points for the hierarchy, the same for every value: all, or some at random."""
+        if len(points) <= MAX_HIERARCHY:
+            return points
+        seed = self.clusterer.random_state
+        if seed is None:
+            seed = seeding.seed(entropy, "hierarchy", *what)
+        rows = np.random.RandomState(seed).choice(len(points), MAX_HIERARCHY, replace=False)
+        return points[np.sort(rows)]
+
+
+def _extended(
+    X: Floats, noise: Floats, groups: Sequence[Group], epsilons: Floats, setting: Setting
+) -> list[Floats]:
+    """Similarities under `extend` of all groups and noise levels, in one kernel call."""
+    from stablek.kernels.mixture_extend import extend_agreements
+
+    packed = pack(groups, len(X))
+    models = [partition.model for group in groups for partition in group.partitions]
+    sums = extend_agreements(
+        np.ascontiguousarray(X),
+        noise,
+        np.asarray(epsilons, dtype=np.float64),
+        packed.rows,
+        packed.row_starts,
+        np.array([len(model.weights) for model in models], dtype=np.intp),
+        packed.value_starts,
+        packed.labels,
+        packed.label_starts,
+        packed.n_labels,
+        np.concatenate([model.means for model in models]),
+        np.concatenate([model.factors for model in models]),
+        np.concatenate([model.offsets for model in models]),
+    )
+    return unpack(sums, packed, setting)
+
+
+def _rescaled(points: Floats) -> Floats:
+    """Points over a power of two, so that no squared distance overflows or vanishes."""
+    largest = float(np.abs(points).max())
+    exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
+    return np.ldexp(points, -exponent) if abs(exponent) > 100 else points
+
+
+def _predict(model: Mixture, points: Floats) -> Ints:
+    """Component of the highest posterior of each point, given feature by feature."""
+    from stablek.kernels.mixture import assign
+
+    labels = np.empty(points.shape[1], dtype=np.intp)
+    assign(points, len(labels), model.means, model.factors, model.offsets, labels)
+    return labels
+
+
+_SHAPES: dict[str, Any] = {
+    "full": lambda matrices: matrices.copy(),
+    "tied": lambda matrices: matrices[0].copy(),
+    "diag": lambda matrices: matrices[:, 0].copy(),
+    "spherical": lambda matrices: matrices[:, 0, 0].copy(),
+}
+"""From the kernels' arrays of shape (k, q, p) to scikit-learn's shape."""

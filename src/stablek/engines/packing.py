@@ -1,0 +1,118 @@
+"""Groups of points as flat arrays, so that one kernel call answers for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek import perturbations, seeding
+from stablek.engines.base import Setting
+from stablek.results import Group
+from stablek.similarity import Agreement
+
+__all__ = ["PackedGroups", "additive_noise", "pack", "unpack"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PackedGroups:
+    """Rows, values and reference labels of groups, each laid end to end.
+
+    Parameters
+    ----------
+    rows : ndarray
+        Rows of X of every group.
+    row_starts : ndarray of shape (n_groups + 1,)
+        Group g has the rows from ``row_starts[g]`` to ``row_starts[g + 1]``.
+    values : ndarray of shape (n_partitions,)
+        Value of every partition of every group.
+    value_starts : ndarray of shape (n_groups + 1,)
+        Group g has the partitions from ``value_starts[g]`` to ``value_starts[g + 1]``.
+    labels : ndarray
+        Labels of every partition, none negative.
+    label_starts, n_labels : ndarray of shape (n_partitions,)
+        Where each partition's labels start, and a number that is above all of them.
+    """
+
+    rows: Ints
+    row_starts: Ints
+    values: Ints
+    value_starts: Ints
+    labels: Ints
+    label_starts: Ints
+    n_labels: Ints
+
+
+def pack(groups: Sequence[Group], n_samples: int) -> PackedGroups:
+    """Lay the groups end to end.
+
+    Examples
+    --------
+    >>> from stablek.results import Partition
+    >>> group = Group(np.array([3, 5]), (Partition(2, np.array([-1, 0])),))
+    >>> pack([group], 6).labels
+    array([0, 1])
+    """
+    everything = np.arange(n_samples)
+    rows = [everything if group.rows is None else group.rows for group in groups]
+    partitions = [partition for group in groups for partition in group.partitions]
+    labels, n_labels = [], []
+    for partition in partitions:
+        found, number = _from_zero(partition.labels)
+        labels.append(found)
+        n_labels.append(number)
+    sizes = [len(found) for found in labels]
+    return PackedGroups(
+        rows=_joined(rows),
+        row_starts=_starts([len(r) for r in rows]),
+        values=np.array([partition.value for partition in partitions], dtype=np.intp),
+        value_starts=_starts([len(group.partitions) for group in groups]),
+        labels=_joined(labels),
+        label_starts=_starts(sizes)[:-1],
+        n_labels=np.array(n_labels, dtype=np.intp),
+    )
+
+
+def unpack(sums: Floats, packed: PackedGroups, setting: Setting) -> list[Floats]:
+    """Similarities of each group from the sums over its contingency tables.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (7, n_partitions, n_epsilons)
+        The fields of `stablek.similarity.Agreement`.
+    """
+    assert setting.similarity.of_agreement is not None
+    similarity = setting.similarity.of_agreement(Agreement(*sums))
+    return np.split(similarity, packed.value_starts[1:-1])
+
+
+def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
+    """What a noise level multiplies before it is added to X; None for other perturbations."""
+    kind = setting.perturbation.function
+    if kind is not perturbations.uniform and kind is not perturbations.gaussian:
+        return None
+    gaussian = kind is perturbations.gaussian
+    noise = seeding.noise(setting.entropy, draw, X.shape[1], 0, len(X), gaussian=gaussian)
+    return np.ascontiguousarray(setting.scale * noise)
+
+
+def _from_zero(labels: Ints) -> tuple[Ints, int]:
+    """Labels without negative ones, and a number above all of them that is not far above."""
+    low, high = int(labels.min()), int(labels.max())
+    if low >= 0 and high <= len(labels):
+        return labels, high + 1
+    found, inverse = np.unique(labels, return_inverse=True)
+    return inverse, len(found)
+
+
+def _joined(arrays: list[Ints]) -> Ints:
+    return np.concatenate([*arrays, np.empty(0, dtype=np.intp)], dtype=np.intp)
+
+
+def _starts(sizes: list[int]) -> Ints:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)

@@ -1,0 +1,181 @@
+"""Indices that measure by centroids: one pass over the points for each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist, pdist, squareform
+
+from stablek import execution
+from stablek.indices.clusters import Clusters, blocks, centroids, checked, scatter
+
+__all__ = ["calinski_harabasz", "davies_bouldin", "ray_turi", "wemmert_gancarski"]
+
+Floats = NDArray[np.float64]
+
+
+def wemmert_gancarski(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
+    """Wemmert-Gancarski index; higher is better, at most 1.
+
+    Each point's distance to its own centroid is divided by its distance to the nearest other
+    one; a cluster counts with one minus the mean of these ratios, but not less than 0, and
+    clusters are averaged by size.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Points.
+    labels : array-like of shape (n_samples,)
+        Cluster of each point; each distinct value is a cluster, -1 too.
+    n_jobs : int or None
+        Not of use here: one pass is fast. Accepted as by every index.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(wemmert_gancarski([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
+    0.944444
+    """
+    return float(wemmert_gancarski_of(*_single(X, labels), n_jobs)[0])
+
+
+def davies_bouldin(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
+    """Davies-Bouldin index; lower is better.
+
+    The mean over clusters of the largest ratio of two clusters' mean distances to their
+    centroids, added, to the distance of these centroids. Coincident centroids give infinity.
+
+    Parameters
+    ----------
+    X, labels, n_jobs
+        As in `wemmert_gancarski`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(davies_bouldin([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
+    0.111111
+    """
+    return float(davies_bouldin_of(*_single(X, labels), n_jobs)[0])
+
+
+def ray_turi(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
+    """Ray-Turi index; lower is better.
+
+    Mean squared distance to the own centroid, divided by the smallest squared distance of two
+    centroids. Coincident centroids give infinity. (Some packages call this Xie-Beni.)
+
+    Parameters
+    ----------
+    X, labels, n_jobs
+        As in `wemmert_gancarski`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(ray_turi([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
+    0.003086
+    """
+    return float(ray_turi_of(*_single(X, labels), n_jobs)[0])
+
+
+def calinski_harabasz(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
+    """Calinski-Harabasz index (variance ratio criterion); higher is better.
+
+    Scatter of the centroids over scatter of the points around them, each divided by its degrees
+    of freedom. Without scatter inside clusters it is infinite, without any scatter 0.
+
+    Parameters
+    ----------
+    X, labels, n_jobs
+        As in `wemmert_gancarski`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> calinski_harabasz([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
+    162.0
+    """
+    return float(calinski_harabasz_of(*_single(X, labels), n_jobs)[0])
+
+
+def _single(X: Any, labels: ArrayLike) -> tuple[Floats, list[Clusters]]:
+    points, clusters = checked(X, labels)
+    return points, [clusters]
+
+
+def _each(index: Callable[[Floats, Clusters, Floats], float]) -> Callable[..., Floats]:
+    """An index of one partition, made one of many; in threads, as numpy releases the GIL."""
+
+    def of_one(X: Floats, clusters: Clusters) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return index(X, clusters, centroids(X, clusters))
+
+    def of_many(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -> Floats:
+        tasks = [(X, clusters) for clusters in partitions]
+        return np.array(execution.run(of_one, tasks, n_jobs=n_jobs, prefer="threads"), float)
+
+    return of_many
+
+
+@_each
+def wemmert_gancarski_of(X: Floats, clusters: Clusters, centres: Floats) -> float:
+    """Wemmert-Gancarski index of every partition."""
+    ratio_sums = np.zeros(clusters.n_clusters)
+    for rows in blocks(len(X)):
+        distances, codes = cdist(X[rows], centres), clusters.codes[rows]
+        at = np.arange(len(codes)), codes
+        own = distances[at]
+        distances[at] = np.inf
+        other = distances.min(axis=1)
+        ratio = np.where((own == 0.0) & (other == 0.0), 1.0, own / other)
+        ratio_sums += np.bincount(codes, ratio, clusters.n_clusters)
+    return float(np.maximum(0.0, clusters.sizes - ratio_sums).sum() / len(X))
+
+
+@_each
+def davies_bouldin_of(X: Floats, clusters: Clusters, centres: Floats) -> float:
+    """Davies-Bouldin index of every partition."""
+    spread = np.zeros(clusters.n_clusters)
+    for rows in blocks(len(X)):
+        codes = clusters.codes[rows]
+        own = np.linalg.norm(X[rows] - centres[codes], axis=1)
+        spread += np.bincount(codes, own, clusters.n_clusters)
+    spread /= clusters.sizes
+    apart = squareform(pdist(centres))
+    ratio = np.where(apart == 0.0, np.inf, (spread[:, None] + spread) / apart)
+    np.fill_diagonal(ratio, 0.0)
+    return float(ratio.max(axis=1).mean())
+
+
+@_each
+def ray_turi_of(X: Floats, clusters: Clusters, centres: Floats) -> float:
+    """Ray-Turi index of every partition."""
+    apart = float(pdist(centres, "sqeuclidean").min())
+    return np.inf if apart == 0.0 else scatter(X, clusters, centres) / len(X) / apart
+
+
+@_each
+def calinski_harabasz_of(X: Floats, clusters: Clusters, centres: Floats) -> float:
+    """Calinski-Harabasz index of every partition."""
+    n, n_clusters = len(X), clusters.n_clusters
+    between = float(clusters.sizes @ np.square(centres - X.mean(axis=0)).sum(axis=1))
+    within = scatter(X, clusters, centres)
+    if within == 0.0:
+        return 0.0 if (centres == centres[0]).all() else np.inf
+    return (between / (n_clusters - 1)) / (within / (n - n_clusters))

@@ -1,0 +1,117 @@
+"""The indices by name, for one partition or many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stablek.indices import centroid, separation, silhouette
+from stablek.indices.clusters import Clusters, checked_points
+
+__all__ = ["INDICES", "Index", "index_values", "resolve_index"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Index:
+    """An internal index.
+
+    Parameters
+    ----------
+    name : str
+        Registry name.
+    of : callable
+        ``(X, labels) -> float``, the public function.
+    of_partitions : callable
+        ``(X, partitions, n_jobs, **options) -> ndarray``, sharing work between partitions.
+    higher_is_better : bool
+        Direction.
+    """
+
+    name: str
+    of: Callable[..., float]
+    of_partitions: Callable[..., Floats]
+    higher_is_better: bool
+
+
+INDICES: dict[str, Index] = {
+    index.name: index
+    for index in (
+        Index(
+            "wemmert_gancarski", centroid.wemmert_gancarski, centroid.wemmert_gancarski_of, True
+        ),
+        Index("silhouette", silhouette.silhouette, silhouette.silhouette_of, True),
+        Index("davies_bouldin", centroid.davies_bouldin, centroid.davies_bouldin_of, False),
+        Index("ray_turi", centroid.ray_turi, centroid.ray_turi_of, False),
+        Index(
+            "calinski_harabasz", centroid.calinski_harabasz, centroid.calinski_harabasz_of, True
+        ),
+        Index("dunn", separation.dunn, separation.dunn_of, True),
+        Index("xie_beni", separation.xie_beni, separation.xie_beni_of, False),
+    )
+}
+
+
+def resolve_index(index: str) -> Index:
+    """The index of that name."""
+    if isinstance(index, str) and index in INDICES:
+        return INDICES[index]
+    raise ValueError(f"index must be one of {sorted(INDICES)}, got {index!r}")
+
+
+def index_values(
+    X: Any,
+    labelings: Sequence[ArrayLike],
+    index: str = "silhouette",
+    *,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> Floats:
+    """One index of many partitions of the same points, with the shared work done once.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Points.
+    labelings : sequence of array-like of shape (n_samples,)
+        One label array per partition.
+    index : str
+        A name in `INDICES`.
+    n_jobs : int or None
+        Number of threads, as in joblib.
+    **options
+        Of the index: ``average`` of the silhouette.
+
+    Returns
+    -------
+    ndarray of shape (n_labelings,)
+        In the index's own direction; NaN for partitions of fewer than two clusters, or with as
+        many clusters as points, for which it is not defined.
+
+    Examples
+    --------
+    >>> index_values([[0.0], [1.0], [9.0], [10.0]], [[0, 0, 0, 0], [0, 0, 1, 1]], "dunn")
+    array([nan,  8.])
+    """
+    chosen = resolve_index(index)
+    points = checked_points(X)
+    if "average" in options:
+        silhouette.check_average(options["average"])
+    for number, labels in enumerate(labelings):
+        if np.shape(labels) != (len(points),):
+            raise ValueError(
+                f"labelings[{number}] must have one entry for each of the {len(points)} rows "
+                f"of X, got shape {np.shape(labels)}"
+            )
+    partitions = [Clusters.of(labels) for labels in labelings]
+    defined = np.array([clusters.judgeable for clusters in partitions], dtype=bool)
+    values = np.full(len(partitions), np.nan)
+    if defined.any():
+        judgeable = [clusters for clusters in partitions if clusters.judgeable]
+        values[defined] = chosen.of_partitions(points, judgeable, n_jobs, **options)
+    return values

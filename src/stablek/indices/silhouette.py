@@ -1,0 +1,171 @@
+"""Silhouette: one pass over all distances serves every partition of the points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stablek import execution
+from stablek.indices.clusters import Clusters, blocks, checked, refine
+
+__all__ = ["silhouette", "silhouette_samples"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Average = Literal["micro", "macro"]
+
+_ROWS = 256  # points whose distance sums are held at a time
+
+
+def silhouette(
+    X: Any, labels: ArrayLike, *, average: Average = "micro", n_jobs: int | None = None
+) -> float:
+    """Silhouette; higher is better, between -1 and 1.
+
+    For each point, a is the mean distance to the other points of its cluster and b the smallest
+    mean distance to another cluster; its silhouette is (b - a) / max(a, b), and 0 for the only
+    point of a cluster.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Points.
+    labels : array-like of shape (n_samples,)
+        Cluster of each point; each distinct value is a cluster, -1 too.
+    average : {"micro", "macro"}
+        Mean over the points, as in scikit-learn, or over the clusters of each cluster's mean.
+    n_jobs : int or None
+        Number of threads, as in joblib.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(silhouette([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
+    0.888545
+    """
+    check_average(average)
+    points, clusters = checked(X, labels)
+    return float(silhouette_of(points, [clusters], n_jobs, average=average)[0])
+
+
+def silhouette_samples(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> Floats:
+    """Silhouette of each point.
+
+    Parameters
+    ----------
+    X, labels, n_jobs
+        As in `silhouette`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> silhouette_samples([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]).round(3)
+    array([0.895, 0.882, 0.882, 0.895])
+    """
+    points, clusters = checked(X, labels)
+    return np.asarray(silhouettes_of(points, [clusters], n_jobs)[0])
+
+
+def check_average(average: str) -> None:
+    """Refuse what is not an average."""
+    if average not in ("micro", "macro"):
+        raise ValueError(f"average must be 'micro' or 'macro', got {average!r}")
+
+
+def silhouette_of(
+    X: Floats, partitions: Sequence[Clusters], n_jobs: int | None, average: Average = "micro"
+) -> Floats:
+    """Silhouette of every partition."""
+    values = silhouettes_of(X, partitions, n_jobs)
+    if average == "micro":
+        return np.asarray(values.mean(axis=1))
+    means = [
+        np.bincount(clusters.codes, value) / clusters.sizes
+        for clusters, value in zip(partitions, values, strict=True)
+    ]
+    return np.array([mean.mean() for mean in means])
+
+
+def silhouettes_of(
+    X: Floats,
+    partitions: Sequence[Clusters],
+    n_jobs: int | None,
+    rows: Ints | None = None,
+) -> Floats:
+    """Silhouette of the points (of those rows) in every partition, (n_partitions, n_rows)."""
+    rows = np.arange(len(X)) if rows is None else rows
+
+    def of_block(sums: Sequence[Floats], block: Ints) -> Floats:
+        return np.array(
+            [
+                _silhouettes(share, clusters.codes[block], clusters.sizes)
+                for share, clusters in zip(sums, partitions, strict=True)
+            ]
+        )
+
+    return np.concatenate(_over_sums(of_block, X, partitions, rows, n_jobs), axis=1)
+
+
+def within_distances(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -> Floats:
+    """Sum of the distances of each point to its own cluster, (n_partitions, n)."""
+
+    def of_block(sums: Sequence[Floats], block: Ints) -> Floats:
+        at = np.arange(len(block))
+        return np.array(
+            [
+                share[at, clusters.codes[block]]
+                for share, clusters in zip(sums, partitions, strict=True)
+            ]
+        )
+
+    rows = np.arange(len(X))
+    return np.concatenate(_over_sums(of_block, X, partitions, rows, n_jobs), axis=1)
+
+
+def _over_sums(
+    of_block: Any, X: Floats, partitions: Sequence[Clusters], rows: Ints, n_jobs: int | None
+) -> list[Floats]:
+    """``of_block(sums, block)`` for blocks of rows, with their distance sums per partition."""
+    from stablek.kernels.distances import distance_sums
+
+    atoms = refine(partitions)
+    order = np.argsort(atoms.codes, kind="stable")
+    stops = np.cumsum(atoms.sizes)
+    ends = np.cumsum([clusters.n_clusters for clusters in partitions])
+    members = order[stops - 1]  # one point of each atom
+    starts = np.concatenate([[0], ends[:-1]])
+    columns = np.stack(
+        [clusters.codes[members] + at for clusters, at in zip(partitions, starts, strict=True)],
+        axis=1,
+    )
+    ordered = np.ascontiguousarray(X[order])
+
+    def task(block: Ints) -> Floats:
+        points = np.ascontiguousarray(X[block])
+        sums = distance_sums(points, ordered, stops, columns, int(ends[-1]))
+        result: Floats = of_block(np.split(sums, ends[:-1], axis=1), block)
+        return result
+
+    tasks = [(rows[part],) for part in blocks(len(rows), _ROWS)]
+    return execution.run(task, tasks, n_jobs=n_jobs, prefer="threads")
+
+
+def _silhouettes(sums: Floats, codes: Ints, sizes: Ints) -> Floats:
+    at = np.arange(len(codes)), codes
+    size = sizes[codes]
+    a = sums[at] / np.maximum(size - 1, 1)
+    means = sums / sizes
+    means[at] = np.inf
+    b = means.min(axis=1)
+    widest = np.maximum(a, b)
+    with np.errstate(invalid="ignore"):
+        return np.where((size == 1) | (widest == 0.0), 0.0, (b - a) / widest)

@@ -1,0 +1,142 @@
+"""Passes over all pairs of points in memory proportional to the number of points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.kernels.compiling import jit, jit_sums
+
+__all__ = ["diameter", "distance_sums", "spanning_tree"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_LANES = 8  # points that share one pass over X, and one vector addition per atom
+
+
+@jit_sums
+def _squared(x: Floats, y: Floats) -> float:
+    total = 0.0
+    for feature in range(x.shape[0]):
+        gap = x[feature] - y[feature]
+        total += gap * gap
+    return total
+
+
+@jit
+def distance_sums(
+    points: Floats, X: Floats, atom_stops: Ints, columns: Ints, n_columns: int
+) -> Floats:
+    """Sums of the distances of points to every cluster of every partition of X.
+
+    Distances are summed once per atom, a set of points that no partition separates, and the
+    sums of atoms then once per partition.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, p)
+        Points from which to measure.
+    X : ndarray of shape (n, p)
+        Clustered points, sorted such that each atom is one run.
+    atom_stops : ndarray of shape (n_atoms,)
+        End of each run.
+    columns : ndarray of shape (n_atoms, n_partitions)
+        The cluster of each atom in each partition, as a column of the result.
+    n_columns : int
+        Number of clusters of all partitions together.
+
+    Returns
+    -------
+    ndarray of shape (n_points, n_columns)
+    """
+    n_points = points.shape[0]
+    result = np.empty((n_points, n_columns))
+    sums = np.empty((n_columns, _LANES))
+    atom_sum = np.empty(_LANES)
+    for row in range(0, n_points, _LANES):
+        n_lanes = min(_LANES, n_points - row)
+        sums[:] = 0.0
+        start = 0
+        for atom in range(atom_stops.shape[0]):
+            atom_sum[:] = 0.0
+            for j in range(start, atom_stops[atom]):
+                for lane in range(n_lanes):
+                    atom_sum[lane] += np.sqrt(_squared(points[row + lane], X[j]))
+            for partition in range(columns.shape[1]):
+                column = columns[atom, partition]
+                for lane in range(_LANES):
+                    sums[column, lane] += atom_sum[lane]
+            start = atom_stops[atom]
+        for lane in range(n_lanes):
+            for column in range(n_columns):
+                result[row + lane, column] = sums[column, lane]
+    return result
+
+
+@jit
+def diameter(X: Floats, radius: Floats) -> float:
+    """Largest distance between two of the points.
+
+    Two points are no farther apart than the sum of their distances to any third: with the
+    points sorted by that distance most pairs need no look.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Points, sorted by decreasing radius.
+    radius : ndarray of shape (n,)
+        Their distances to one common point.
+    """
+    n = X.shape[0]
+    best = 0.0
+    for i in range(n - 1):
+        if radius[i] + radius[i + 1] <= best:
+            break
+        for j in range(i + 1, n):
+            if radius[i] + radius[j] <= best:
+                break
+            squared = _squared(X[i], X[j])
+            if squared > best * best:
+                best = np.sqrt(squared)
+    return best
+
+
+@jit
+def spanning_tree(X: Floats) -> tuple[Ints, Ints, Floats]:
+    """Euclidean minimum spanning tree by Prim's algorithm, coincident points included.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+
+    Returns
+    -------
+    start, stop : ndarray of shape (n - 1,)
+        Ends of the edges.
+    length : ndarray of shape (n - 1,)
+        Lengths of the edges.
+    """
+    n = X.shape[0]
+    start, stop, length = np.empty(n - 1, np.intp), np.empty(n - 1, np.intp), np.empty(n - 1)
+    outside = np.arange(1, n)  # points not yet in the tree, packed
+    nearest = np.zeros(n - 1, np.intp)  # point of the tree next to each of them
+    reach = np.full(n - 1, np.inf)  # squared distance to it
+    points = X[1:].copy()
+    latest = 0
+    for edge in range(n - 1):
+        n_outside = n - 1 - edge
+        best = 0
+        for at in range(n_outside):
+            squared = _squared(points[at], X[latest])
+            if squared < reach[at]:
+                reach[at] = squared
+                nearest[at] = latest
+            if reach[at] < reach[best]:
+                best = at
+        latest = outside[best]
+        start[edge], stop[edge], length[edge] = nearest[best], latest, np.sqrt(reach[best])
+        tail = n_outside - 1
+        outside[best], nearest[best], reach[best] = outside[tail], nearest[tail], reach[tail]
+        points[best] = points[tail]
+    return start, stop, length

@@ -1,0 +1,75 @@
+"""Effective degrees of freedom of K-means beyond those of its centres."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.kernels.compiling import jit
+
+__all__ = ["excess_degrees_of_freedom"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@jit
+def excess_degrees_of_freedom(
+    X: Floats, codes: Ints, centres: Floats, sizes: Ints, means: Floats, sigma: float
+) -> float:
+    """Sum of the jumps of the fitted values where a point changes cluster, times their density.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Points.
+    codes : ndarray of shape (n,)
+        Their clusters.
+    centres : ndarray of shape (n_clusters, p)
+        Means of the clusters.
+    sizes : ndarray of shape (n_clusters,)
+        Sizes of the clusters.
+    means : ndarray of shape (n, p)
+        Mean of each point under the reference model.
+    sigma : float
+        Its standard deviation.
+    """
+    total = 0.0
+    n, p = X.shape
+    n_clusters = len(sizes)
+    for i in range(n):
+        own = codes[i]
+        n_own = sizes[own]
+        shrink = (n_own - 1.0) / n_own
+        a = 1.0 - shrink * shrink
+        to_own = 0.0
+        for j in range(p):
+            to_own += (X[i, j] - centres[own, j]) ** 2
+        for other in range(n_clusters):
+            if other == own:
+                continue
+            n_other = sizes[other]
+            e = -to_own
+            for j in range(p):
+                e += (X[i, j] - centres[other, j]) ** 2
+            for j in range(p):
+                x = X[i, j]
+                b = 2.0 * (x - centres[other, j] - (x - centres[own, j]) * shrink)
+                discriminant = b * b - 4.0 * a * e
+                if discriminant < 0.0:
+                    continue
+                # The shift of this coordinate that makes the point change cluster: the smaller
+                # root, the second one if both are as far.
+                root = np.sqrt(discriminant)
+                first, second = (-b - root) / (2.0 * a), (-b + root) / (2.0 * a)
+                shift = first if abs(first) < abs(second) else second
+                jump = (
+                    centres[own, j]
+                    - centres[other, j] * n_other / (n_other + 1.0)
+                    - x / (n_other + 1.0)
+                    + shift * (n_other - n_own + 1.0) / (n_own * (n_other + 1.0))
+                )
+                z = (x + shift - means[i, j]) / sigma
+                density = np.exp(-0.5 * z * z) / (np.sqrt(2.0 * np.pi) * sigma)
+                total += jump * density if shift < 0.0 else -jump * density
+    return total

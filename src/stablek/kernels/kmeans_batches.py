@@ -1,0 +1,173 @@
+"""K-means fits of many sets of points by few kernel calls: load, draw starts, race, label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.kernels.kmeans import race_fits
+from stablek.kernels.kmeans_clouds import label_fits, load_clouds
+from stablek.kernels.kmeans_starts import draw_starts
+from stablek.kernels.kmeans_tiles import TILE, Clouds
+
+__all__ = [
+    "Rule",
+    "Task",
+    "batches",
+    "fit",
+    "fit_labels",
+    "in_units",
+    "nearest_labels",
+    "row_blocks",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[Any]
+
+_BLOCK = 1 << 20  # numbers per block of rows
+_BATCH = 1 << 20  # points per batch of small fits
+
+
+class Rule(NamedTuple):
+    """How k-means is to be run: scikit-learn's parameters, and a seed for the starts."""
+
+    seed: int
+    n_init: int
+    plus_plus: bool
+    max_iter: int
+    tol: float
+
+
+class Task(NamedTuple):
+    """Sets of points and what to fit them with.
+
+    Set c has ``n[c]`` points, ``rows[row_at[c]]`` and following, plus ``epsilons[c]`` times
+    their noise. Fit f clusters set ``fit_cloud[f]`` into ``ks[f]`` clusters.
+    """
+
+    rows: Ints
+    row_at: Ints
+    n: Ints
+    epsilons: Floats
+    fit_cloud: Ints
+    ks: Ints
+
+
+def row_blocks(n: int, n_features: int) -> Iterator[tuple[int, int]]:
+    """Bounds of blocks of rows that bound the memory, whatever the number of rows."""
+    step = max(4096, _BLOCK // n_features)
+    for start in range(0, n, step):
+        yield start, min(start + step, n)
+
+
+def batches(sizes: Ints) -> Iterator[slice]:
+    """Neighbouring sets of points that are fitted by one call: many small ones or a large one."""
+    start = total = 0
+    for i, size in enumerate(sizes):
+        if i > start and total + size > _BATCH:
+            yield slice(start, i)
+            start, total = i, 0
+        total += int(size)
+    yield slice(start, len(sizes))
+
+
+def load(X: Floats, noise: Floats, task: Task, *, centre: bool) -> Clouds:
+    """The task's sets of points as tiles."""
+    width = X.shape[1] + X.shape[1] % 2
+    tiles = np.zeros(len(task.n) + 1, dtype=np.int64)
+    np.cumsum((task.n + TILE - 1) // TILE, out=tiles[1:])
+    n_sets = len(task.n)
+    clouds = Clouds(
+        np.empty(tiles[-1] * width * TILE),
+        tiles,
+        task.n,
+        np.zeros((n_sets, width)),
+        np.ones(n_sets),
+        np.zeros(n_sets),
+    )
+    load_clouds(X, noise, task.epsilons, task.rows, task.row_at, clouds, centre)
+    return clouds
+
+
+def fit(
+    X: Floats, noise: Floats, task: Task, guides: Floats | None, rule: Rule
+) -> tuple[Clouds, Floats]:
+    """Run the task's fits.
+
+    Returns the sets of points, centred and scaled, and the centres of all fits, one after the
+    other, in the same units. Guides, laid out like the centres but in the units of X, are an
+    additional start.
+    """
+    clouds = load(X, noise, task, centre=True)
+    order_k = np.ones(len(task.n), dtype=np.int64)
+    np.maximum.at(order_k, task.fit_cloud, task.ks)
+    order_at = rule.n_init * (np.cumsum(order_k) - order_k)
+    order = np.empty(rule.n_init * int(order_k.sum()), dtype=np.int64)
+    draw_starts(clouds, order_k, rule.seed, rule.n_init, rule.plus_plus, order, order_at)
+    n_features, of = X.shape[1], np.repeat(task.fit_cloud, task.ks)
+    centers = np.full((len(of), clouds.mean.shape[1]), np.nan)
+    if guides is not None:
+        centers[:, n_features:] = 0.0
+        centers[:, :n_features] = guides - clouds.mean[of, :n_features]
+        centers /= clouds.unit[of, None]
+    race_fits(
+        clouds,
+        task.fit_cloud,
+        task.ks,
+        rule.seed,
+        rule.n_init,
+        order,
+        order_at,
+        order_k,
+        rule.max_iter,
+        rule.tol,
+        n_features,
+        centers,
+    )
+    return clouds, centers
+
+
+def fit_labels(clouds: Clouds, task: Task, centers: Floats) -> tuple[NDArray[np.int32], Ints]:
+    """Labels of all fits, one after the other, and where those of each fit begin."""
+    sizes = task.n[task.fit_cloud]
+    starts = np.cumsum(sizes) - sizes
+    labels = np.empty(int(sizes.sum()), dtype=np.int32)
+    label_fits(clouds, task.fit_cloud, task.ks, centers[None], labels, starts)
+    return labels, starts
+
+
+def in_units(
+    X: Floats, task: Task, clouds: Clouds, centers: Floats
+) -> tuple[Floats, NDArray[np.int32], Ints]:
+    """Centres of fits in the units of X, and the labels that these centres give."""
+    of = np.repeat(task.fit_cloud, task.ks)
+    centers *= clouds.unit[of, None]
+    centers += clouds.mean[of]
+    # Labels of X as it is: the same arithmetic as for noisy copies, so no noise changes none.
+    load_clouds(X, X, np.zeros(len(task.n)), task.rows, task.row_at, clouds, False)
+    labels, starts = fit_labels(clouds, task, centers)
+    return centers[:, : X.shape[1]], labels, starts
+
+
+def nearest_labels(X: Floats, centers: list[Floats]) -> list[NDArray[np.intp]]:
+    """Label of the nearest centre of each point, for each of several sets of centres."""
+    ks = np.array([len(c) for c in centers])
+    joined = np.concatenate(centers)
+    joined = np.pad(joined, ((0, 0), (0, X.shape[1] % 2)))
+    labels = [np.empty(len(X), dtype=np.intp) for _ in centers]
+    for start, stop in row_blocks(len(X), X.shape[1]):
+        task = Task(
+            np.arange(start, stop),
+            np.zeros(1, dtype=np.int64),
+            np.array([stop - start]),
+            np.zeros(1),
+            np.zeros(len(ks), dtype=np.int64),
+            ks,
+        )
+        found, starts = fit_labels(load(X, X, task, centre=False), task, joined)
+        for q, at in enumerate(starts):
+            labels[q][start:stop] = found[at : at + stop - start]
+    return labels

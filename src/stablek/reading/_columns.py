@@ -1,0 +1,134 @@
+"""Which columns are used, and what is refused in them."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.reading._errors import InputError, as_option, listed, short
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "choose_columns",
+    "describe_missing",
+    "numbered",
+    "refuse_infinite",
+    "refuse_text",
+    "resolve_missing",
+    "text_columns",
+]
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def numbered(n: int) -> list[str]:
+    """Names for columns that have none."""
+    return [f"x{j}" for j in range(1, n + 1)]
+
+
+def text_columns(frame: pd.DataFrame, id_name: str | None = None) -> list[str]:
+    """Columns that hold no real numbers, the ids left out."""
+    return [c for c in frame.columns if c != id_name and not _is_numeric(frame[c])]
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    import pandas as pd
+
+    return pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c"
+
+
+def choose_columns(
+    name: str,
+    known: list[str],
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    id_name: str | None,
+) -> list[str]:
+    """Columns to cluster, in the order of ``columns`` or of the file."""
+    if len(set(known)) < len(known):
+        twice = sorted({column for column in known if known.count(column) > 1})
+        raise InputError(f"{name} has several columns of the name {listed(twice)}")
+    asked = {"--columns": columns, "--drop": drop, "--id": [id_name] if id_name else []}
+    for option, names in asked.items():
+        for column in names or ():
+            if column not in known:
+                near = difflib.get_close_matches(column, known) or known
+                raise InputError(
+                    f"{option}: {name} has no column {short(column)!r}; it has {listed(near)}"
+                )
+    if columns is not None and id_name in columns:
+        raise InputError(f"--id {id_name!r} is also among --columns; it cannot be both")
+    chosen = dict.fromkeys(known if columns is None else columns)
+    left = [column for column in chosen if column not in drop and column != id_name]
+    if not left:
+        raise InputError(f"{name} has no columns left to cluster")
+    return left
+
+
+def refuse_text(name: str, frame: pd.DataFrame) -> None:
+    """Raise if a column is not numeric, with the first value at fault."""
+    import pandas as pd
+
+    text = text_columns(frame)
+    if not text:
+        return
+    values = frame[text[0]]
+    wrong = pd.to_numeric(values.astype(str), errors="coerce").isna() & values.notna()
+    row = int(np.argmax(wrong.to_numpy()))
+    raise InputError(
+        f"{name} has columns that are not numeric: {listed(text)} (row {row + 1} of "
+        f"{short(text[0])!r} is {short(str(values.iloc[row]))!r}); leave them out with "
+        f"--drop {as_option(text)}, or keep one as the row id with --id {shlex.quote(text[0])}"
+    )
+
+
+def refuse_infinite(name: str, X: Floats, columns: list[str]) -> None:
+    """Raise if a value is infinite."""
+    counts = np.isinf(X).sum(axis=0)
+    if counts.any():
+        raise InputError(
+            f"{name} has infinite values: {_counted(columns, counts)}; correct them, or leave "
+            f"the columns out with --drop"
+        )
+
+
+def describe_missing(name: str, X: Floats, columns: list[str]) -> str:
+    """Missing values of each column, in words."""
+    missing = np.isnan(X)
+    rows = int(missing.any(axis=1).sum())
+    counted = _counted(columns, missing.sum(axis=0))
+    return f"{name} has missing values: {counted} (in {rows} of {len(X)} rows)"
+
+
+def resolve_missing(
+    X: Floats, columns: list[str], missing: str | None, described: str
+) -> tuple[Floats, Flags]:
+    """X without missing values, and which rows are left; raise if told nothing to do."""
+    absent = np.isnan(X)
+    n_absent = absent.sum(axis=0).tolist()
+    empty = [column for column, n in zip(columns, n_absent, strict=True) if n == len(X)]
+    if empty:
+        raise InputError(f"{described}; leave out empty columns with --drop {as_option(empty)}")
+    if missing is None:
+        raise InputError(
+            f"{described}; --missing drop leaves these rows out, --missing mean fills in the "
+            f"means of the columns"
+        )
+    if missing == "mean":
+        return np.where(absent, np.nanmean(X, axis=0), X), np.ones(len(X), dtype=bool)
+    kept = np.asarray(~absent.any(axis=1))
+    return X[kept], kept
+
+
+def _counted(columns: list[str], counts: NDArray[np.intp]) -> str:
+    pairs = zip(columns, counts.tolist(), strict=True)
+    some = [f"{short(column)!r} {count}" for column, count in pairs if count]
+    return ", ".join(some[:10]) + (f" and {len(some) - 10} more columns" if some[10:] else "")

@@ -1,0 +1,149 @@
+"""From a file to points that can be clustered."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.reading._columns import (
+    choose_columns,
+    describe_missing,
+    refuse_infinite,
+    refuse_text,
+    resolve_missing,
+)
+from stablek.reading._errors import InputError
+from stablek.reading._formats import format_of, read_frame
+from stablek.reading._text import Layout
+
+__all__ = ["Points", "n_distinct", "read_points", "standardise"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Points:
+    """The rows of a file as points.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_points, n_columns)
+        The numbers as they are in the file; none is missing.
+    columns : tuple of str
+        Names of the columns of X.
+    kept : ndarray of bool, shape (n_rows,)
+        Which rows of the file are points; the others had missing values.
+    id_name : str or None
+        Name of the id column.
+    ids : list of str or None
+        The id of every row of the file.
+    notes : tuple of str
+        What the user should know about the data.
+    """
+
+    X: Floats
+    columns: tuple[str, ...]
+    kept: NDArray[np.bool_]
+    id_name: str | None = None
+    ids: list[str] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read_points(
+    source: str,
+    *,
+    kind: str | None = None,
+    layout: Layout | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    id_name: str | None = None,
+    missing: str | None = None,
+) -> Points:
+    """Read a file as points.
+
+    Parameters
+    ----------
+    source : str
+        Path of the file; "-" for standard input.
+    kind : str or None
+        One of `FORMATS`; None goes by the suffix, and takes standard input for CSV.
+    layout : Layout or None
+        Delimiter, decimal mark and header of a text file, where they are not to be detected.
+    columns, drop : sequence of str
+        The columns to use (None for all), or those to leave out.
+    id_name : str or None
+        The column that names the rows; it is not clustered.
+    missing : {"drop", "mean"} or None
+        What to do about missing values; None refuses them.
+
+    Returns
+    -------
+    Points
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a column is not numeric or values are missing.
+    """
+    name = "standard input" if source == "-" else repr(source)
+    frame, ids = read_frame(source, name, kind or format_of(source), layout or Layout(), id_name)
+    chosen = choose_columns(name, [str(column) for column in frame], columns, drop, id_name)
+    if len(frame):
+        refuse_text(name, frame[chosen])
+    X: Floats = frame[chosen].to_numpy(dtype=np.float64, na_value=np.nan)
+    refuse_infinite(name, X, chosen)
+    kept = np.ones(len(X), dtype=bool)
+    notes = []
+    if np.isnan(X).any():
+        described = describe_missing(name, X, chosen)
+        X, kept = resolve_missing(X, chosen, missing, described)
+        done = "filled in with column means" if missing == "mean" else "these rows are left out"
+        notes.append(f"{described}; {done}")
+    if len(X) < 2:
+        raise InputError(f"{name} has {len(X)} rows to cluster; at least 2 are needed")
+    if len(chosen) > 1 and len(X) > 2:
+        notes += [
+            f"column {column!r} counts the rows; if it measures nothing, keep it out with "
+            f"--id {shlex.quote(column)}"
+            for column, values in zip(chosen, X.T, strict=True)
+            if (np.diff(values) == 1).all()
+        ]
+    return Points(np.ascontiguousarray(X), tuple(chosen), kept, id_name, ids, tuple(notes))
+
+
+def standardise(X: Floats) -> Floats:
+    """Zero mean and unit variance for every column; constant columns become 0.
+
+    Examples
+    --------
+    >>> standardise(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    # Take out a power of two first: squares of huge or tiny numbers are out of range.
+    _, exponent = np.frexp(np.abs(X).max(axis=0))
+    Z = np.ldexp(X, -exponent)
+    constant = np.ptp(Z, axis=0) == 0
+    Z -= Z.mean(axis=0)
+    Z /= np.where(constant, 1.0, Z.std(axis=0))
+    Z[:, constant] = 0.0
+    return np.asarray(Z)
+
+
+def n_distinct(X: Floats, enough: int) -> int:
+    """Count the distinct rows, up to ``enough``.
+
+    Examples
+    --------
+    >>> n_distinct(np.array([[1.0], [1.0], [2.0]]), 10)
+    2
+    """
+    seen: set[bytes] = set()
+    for row in X + 0.0:  # -0.0 and 0.0 are one number
+        seen.add(row.tobytes())
+        if len(seen) >= enough:
+            break
+    return len(seen)

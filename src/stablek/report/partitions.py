@@ -1,0 +1,230 @@
+"""The partitions: points to draw, clusters, means of the features, least stable points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from stablek.aggregation import cluster_stability
+from stablek.display.projection import project
+from stablek.report.fitted import Fitted
+from stablek.results import ClusterStability, Selection
+from stablek.seeding import generator
+
+__all__ = ["describe_partitions"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+# These keep a report of any data and any k_range small; what is left out is said.
+MAX_POINTS = 2500
+MAX_LABELS = 150_000
+MAX_CLUSTERS = 2500
+MAX_CELLS = 25_000
+MAX_FEATURES = 100
+MAX_NAME = 200
+N_UNSTABLE = 15
+
+
+def describe_partitions(
+    fitted: Fitted, shown: Floats | None, names: Sequence[str] | None
+) -> dict[str, Any]:
+    """Everything of the report that speaks of points and clusters.
+
+    Parameters
+    ----------
+    fitted : Fitted
+    shown : ndarray of shape (n_samples, n_features) or None
+        Values in whose units points and means are shown.
+    names : sequence of str or None
+        Names of the features.
+
+    Returns
+    -------
+    dict
+        ``partitions``, ``scatter``, ``features`` and ``unstable_points``.
+    """
+    labelings = _labelings(fitted)
+    selection = None if fitted.curves is None else fitted.selector.reselect()
+    partitions: list[dict[str, Any]] = []
+    chosen = labelings.get(fitted.selected, fitted.labels)
+    for position, labels in labelings.items():
+        partition = _clusters(position, labels, _stability(fitted, selection, position))
+        _match_colors(partition["clusters"], labels, chosen)
+        partitions.append(partition)
+    empty = {"partitions": partitions, "scatter": None, "features": None, "unstable_points": None}
+    if shown is None or (chosen is None and not labelings):
+        return empty
+    names = [f"feature {j}" for j in range(shown.shape[1])] if names is None else list(names)
+    names = [name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…" for name in names]
+    source = shown if fitted.X is None or shown.shape[1] < 3 else fitted.X
+    coordinates, axes = project(source, names)
+    return {
+        "partitions": partitions,
+        "scatter": _scatter(fitted, coordinates, axes, list(labelings.values())),
+        "features": _features(shown, names, partitions, list(labelings.values()), chosen),
+        "unstable_points": _unstable(fitted, coordinates),
+    }
+
+
+def _labelings(fitted: Fitted) -> dict[int | None, Ints]:
+    """Labels by position of the candidate: as many as fit, the best scores first."""
+    if fitted.reference_labels is None:
+        return {} if fitted.labels is None else {fitted.selected: fitted.labels}
+    scores = np.where(np.isnan(fitted.scores), -np.inf, fitted.scores)
+    if fitted.selected is not None:
+        scores[fitted.selected] = np.inf
+    kept: list[int] = []
+    n_clusters = 0
+    for position in np.argsort(-scores, kind="stable").tolist():
+        n_clusters += len(np.unique(fitted.reference_labels[position]))
+        if kept and (n_clusters > MAX_CLUSTERS or (len(kept) + 1) * 500 > MAX_LABELS):
+            break
+        kept.append(position)
+    found: dict[int | None, Ints] = {
+        position: fitted.reference_labels[position] for position in sorted(kept)
+    }
+    if fitted.selected is None and fitted.labels is not None:
+        found[None] = fitted.labels
+    return found
+
+
+def _clusters(
+    position: int | None, labels: Ints, stability: list[ClusterStability]
+) -> dict[str, Any]:
+    known = {cluster.label: cluster for cluster in stability}
+    values, sizes = np.unique(labels, return_counts=True)
+    clusters = []
+    for label, size in zip(values.tolist(), sizes.tolist(), strict=True):
+        inside = known.get(label)
+        clusters.append(
+            {
+                "label": label,
+                "size": size,
+                "share": size / len(labels),
+                "within_stability": None if inside is None else inside.within_stability,
+                "hidden": None if inside is None else inside.hidden,
+            }
+        )
+    return {
+        "candidate": position,
+        "n_clusters": int((values >= 0).sum()),
+        "clusters": clusters,
+    }
+
+
+def _stability(
+    fitted: Fitted, selection: Selection | None, position: int | None
+) -> list[ClusterStability]:
+    """Inside of the clusters of any candidate, by the rule of the chosen one."""
+    if fitted.curves is None or selection is None or position is None:
+        return []
+    other = replace(selection, best_value=fitted.values[position])
+    return cluster_stability(fitted.curves.paths, other)
+
+
+def _match_colors(clusters: list[dict[str, Any]], labels: Ints, chosen: Ints | None) -> None:
+    """Give a cluster the colour of the chosen partition's cluster that it shares most with."""
+    regular = [cluster for cluster in clusters if cluster["label"] >= 0]
+    colors: dict[int, int] = {}
+    if chosen is not None:
+        ours = np.array([cluster["label"] for cluster in regular])
+        theirs = np.unique(chosen[chosen >= 0])
+        both = (labels >= 0) & (chosen >= 0)
+        table = np.zeros((len(ours), len(theirs)))
+        cells = (np.searchsorted(ours, labels[both]), np.searchsorted(theirs, chosen[both]))
+        np.add.at(table, cells, 1.0)
+        rows, columns = linear_sum_assignment(-table)
+        colors = {int(ours[r]): int(c) for r, c in zip(rows, columns, strict=True)}
+    free = iter(sorted(set(range(len(regular) + len(colors))) - set(colors.values())))
+    for cluster in regular:
+        cluster["color"] = colors.get(cluster["label"])
+        if cluster["color"] is None:
+            cluster["color"] = next(free)
+
+
+def _scatter(
+    fitted: Fitted, coordinates: Floats, axes: tuple[str, str], labelings: list[Ints]
+) -> dict[str, Any]:
+    n_total = len(coordinates)
+    n_points = min(n_total, MAX_POINTS, max(500, MAX_LABELS // max(len(labelings), 1)))
+    rows = np.arange(n_total)
+    if n_points < n_total:
+        chosen = generator(0, "report sample").choice(n_total, n_points, replace=False)
+        rows = np.sort(chosen)
+    stability = fitted.point_stability
+    return {
+        "n_total": n_total,
+        "n_shown": n_points,
+        "axes": axes,
+        "rows": rows,
+        "x": coordinates[rows, 0],
+        "y": coordinates[rows, 1],
+        "labels": [labels[rows] for labels in labelings],
+        "stability": None if stability is None else stability[rows],
+    }
+
+
+def _features(
+    shown: Floats,
+    names: list[str],
+    partitions: list[dict[str, Any]],
+    labelings: list[Ints],
+    chosen: Ints | None,
+) -> dict[str, Any]:
+    """Means of each cluster join the partitions; the features that differ most if many."""
+    n_rows = sum(len(partition["clusters"]) for partition in partitions)
+    limit = min(MAX_FEATURES, max(10, MAX_CELLS // max(n_rows, 1)))
+    kept = np.arange(shown.shape[1])
+    spread = shown.std(axis=0)
+    if len(kept) > limit:
+        means, sizes = _means(shown, labelings[0] if chosen is None else chosen)
+        deviations = (means - shown.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        differing = (sizes[:, None] * deviations**2).sum(axis=0)
+        kept = np.sort(np.argsort(-differing, kind="stable")[:limit])
+    data = shown[:, kept]
+    overall = data.mean(axis=0)
+    # Means that differ from 0 by rounding only are 0.
+    negligible = 1e-9 * spread[kept]
+    for partition, labels in zip(partitions, labelings, strict=True):
+        means = _means(data, labels)[0]
+        means[np.abs(means) < negligible] = 0.0
+        for cluster, row in zip(partition["clusters"], means, strict=True):
+            cluster["means"] = row
+    return {
+        "names": [names[j] for j in kept],
+        "n_total": shown.shape[1],
+        "mean": np.where(np.abs(overall) < negligible, 0.0, overall),
+        "standard_deviation": spread[kept],
+    }
+
+
+def _means(data: Floats, labels: Ints) -> tuple[Floats, Ints]:
+    """Mean of each label's rows, in the order of the labels, and the numbers of rows."""
+    _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    order = np.argsort(codes, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return np.add.reduceat(data[order], starts, axis=0) / sizes[:, None], sizes
+
+
+def _unstable(fitted: Fitted, coordinates: Floats) -> list[dict[str, Any]] | None:
+    stability, labels = fitted.point_stability, fitted.labels
+    if stability is None or labels is None or (fitted.n_clusters or 0) < 2:
+        return None
+    worst = np.argsort(stability, kind="stable")[:N_UNSTABLE].tolist()
+    return [
+        {
+            "row": row,
+            "label": int(labels[row]),
+            "stability": float(stability[row]),
+            "x": coordinates[row, 0],
+            "y": coordinates[row, 1],
+        }
+        for row in worst
+        if stability[row] < 1
+    ]

@@ -1,0 +1,222 @@
+"""The summary: one plain dict that every form of the report is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.display.base import contenders
+from stablek.report import provenance
+from stablek.report.answer import cautions, reasons, sentence
+from stablek.report.fitted import Curves, Fitted, view
+from stablek.report.partitions import describe_partitions
+from stablek.validation import check_data
+
+__all__ = ["summarize"]
+
+Floats = NDArray[np.float64]
+
+COMPARED = (
+    "clusterer",
+    "method",
+    "n_clusters",
+    "score",
+    "seconds",
+    "agreement",
+    "stadion_agreement",
+    "reason",
+)
+
+
+def summarize(
+    selector: Any,
+    X: Any = None,
+    comparison: Any = None,
+    *,
+    source: str | None = None,
+    load: str | None = None,
+) -> dict[str, Any]:
+    """Everything that the report says, as a plain dict that JSON can hold.
+
+    Parameters
+    ----------
+    selector : selector
+        Fitted. `stablek.Stadion` gives the whole report, any other selector what it knows.
+    X : array-like or data frame of shape (n_samples, n_features), default=None
+        Values to show points and means in, such as those before scaling, in the same row
+        order; None takes the data that the selector was fitted on, if it kept them.
+    comparison : Comparison, data frame or rows, default=None
+        Answers of other methods, as `stablek.compare` gives them, or rows (dicts) with
+        ``method``, ``n_clusters`` and some of ``clusterer``, ``score``, ``seconds``,
+        ``agreement``, ``stadion_agreement``, ``reason``.
+    source : str, default=None
+        Where the data come from, such as a file name.
+    load : str, default=None
+        Python lines that make X, for the snippet.
+
+    Returns
+    -------
+    dict
+        Of dicts, lists, strings, booleans, None and finite numbers; an infinite score is the
+        string "inf" or "-inf", one that is not defined None.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from stablek import Stadion
+    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0]], random_state=0)
+    >>> selector = Stadion(k_range=range(1, 4), n_perturbations=3, random_state=0).fit(X)
+    >>> summarize(selector)["answer"]["sentence"]
+    '2 clusters; runner-up 1; chosen in 100% of resampled draws'
+    """
+    fitted = view(selector)
+    shown, names = fitted.X, fitted.feature_names
+    if X is not None:
+        shown, names = check_data(X), _names(X) or names
+        if fitted.labels is not None and len(shown) != len(fitted.labels):
+            raise ValueError(
+                f"X has {len(shown)} rows, but the selector was fitted on {len(fitted.labels)}"
+            )
+    parts = describe_partitions(fitted, shown, names)
+    data = shown if fitted.X is None else fitted.X
+    summary = {
+        "schema": 1,
+        "answer": _answer(fitted, parts["partitions"]),
+        "method": fitted.method,
+        "parameter": fitted.parameter,
+        "selected": fitted.selected,
+        "contenders": contenders(fitted.scores, fitted.selected),
+        "candidates": _candidates(fitted, parts["partitions"]),
+        "paths": None if fitted.curves is None else _paths(fitted.curves),
+        **parts,
+        "comparison": None if comparison is None else _compared(comparison),
+        "clusterer": provenance.clusterer(fitted),
+        "settings": provenance.settings(fitted),
+        "seed": provenance.seed(fitted),
+        "relabel": getattr(selector, "relabel_", None),
+        "versions": provenance.versions(),
+        "data": {
+            "source": source,
+            "n_rows": None if data is None else data.shape[0],
+            "n_columns": None if data is None else data.shape[1],
+            "sha256": None if data is None else provenance.checksum(data),
+        },
+        "seconds": fitted.seconds,
+        "snippet": provenance.snippet(fitted, load),
+    }
+    plain: dict[str, Any] = _plain(summary)
+    # A seed may have more digits than a number in JSON can be trusted with.
+    plain["seed"] = None if summary["seed"] is None else str(summary["seed"])
+    return plain
+
+
+def _answer(fitted: Fitted, partitions: list[dict[str, Any]]) -> dict[str, Any]:
+    chosen = [p["clusters"] for p in partitions if p["candidate"] == fitted.selected]
+    return {
+        "n_clusters": fitted.n_clusters,
+        "value": fitted.best_value,
+        "runner_up": None if fitted.runner_up is None else fitted.values[fitted.runner_up],
+        "frequency": fitted.answer_frequency,
+        "sentence": sentence(fitted),
+        "reasons": reasons(fitted),
+        "cautions": cautions(fitted, chosen[0] if chosen else []),
+    }
+
+
+def _candidates(fitted: Fitted, partitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found = {p["candidate"]: p["n_clusters"] for p in partitions}
+    curves = fitted.curves
+    rows = []
+    for position, value in enumerate(fitted.values):
+        row = {
+            "value": value,
+            "n_clusters": found.get(position),
+            "score": fitted.scores[position],
+            "frequency": None if fitted.frequency is None else fitted.frequency[position],
+            "selected": position == fitted.selected,
+        }
+        if curves is not None:
+            for name in ("between", "within", "stadion"):
+                row[f"mean_{name}"] = getattr(curves, name)[position, curves.counted].mean()
+        rows.append(row)
+    return rows
+
+
+def _paths(curves: Curves) -> dict[str, Any]:
+    paths = curves.paths
+    series = {
+        "between": (curves.between, paths.between_standard_error),
+        "within": (curves.within, paths.within_standard_error),
+        "stadion": (curves.stadion, paths.stadion_standard_error),
+    }
+    one = None
+    if 0 not in curves.index:
+        measured = (paths.between, paths.within_stability(), paths.stadion)
+        one = {
+            name: values[0].mean(axis=-1) for name, values in zip(series, measured, strict=True)
+        }
+    return {
+        "epsilons": curves.epsilons,
+        "counted": curves.counted,
+        "crossing_epsilon": curves.crossing_epsilon,
+        "one_cluster": one,
+        **{name: values for name, (values, _) in series.items()},
+        **{f"{name}_se": errors[curves.index] for name, (_, errors) in series.items()},
+    }
+
+
+def _compared(comparison: Any) -> list[dict[str, Any]]:
+    rows = getattr(comparison, "rows", comparison)
+    if hasattr(rows, "to_dicts"):  # polars
+        rows = rows.to_dicts()
+    elif hasattr(rows, "to_dict"):  # pandas
+        rows = rows.to_dict("records")
+    elif isinstance(rows, Mapping):
+        rows = [{"method": name, **row} for name, row in rows.items()]
+    found = []
+    for row in rows:
+        if is_dataclass(row) and not isinstance(row, type):
+            row = {name: getattr(row, name, None) for name in (*COMPARED, "abstention")}
+        if "method" not in row or "n_clusters" not in row:
+            raise ValueError(
+                f"comparison: each row needs 'method' and 'n_clusters', got {sorted(row)}"
+            )
+        kept = {name: _known(row.get(name)) for name in COMPARED}
+        kept["reason"] = kept["reason"] or _known(row.get("abstention"))
+        if kept["n_clusters"] is not None:
+            kept["n_clusters"] = int(kept["n_clusters"])
+        found.append(kept)
+    return found
+
+
+def _known(value: Any) -> Any:
+    """None for the ways in which tables say that a value is missing."""
+    return None if value is None or value != value or str(value) == "<NA>" else value
+
+
+def _names(X: Any) -> list[str] | None:
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if columns is None else [str(name) for name in columns]
+
+
+def _plain(value: Any) -> Any:
+    """Only what JSON has; six digits are more than a reader needs."""
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.dtype.kind in "iub" else _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        if np.isnan(value):
+            return None
+        return float(f"{value:.6g}") if np.isfinite(value) else str(value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)

@@ -1,0 +1,73 @@
+"""Bayesian information criterion of a Gaussian mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.mixture import GaussianMixture
+
+from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
+from stablek.selectors.reference import Reference
+
+__all__ = ["BIC"]
+
+
+class BIC(CriterionSelector):
+    """Choose the Gaussian mixture of the smallest Bayesian information criterion.
+
+    Parameters
+    ----------
+    clusterer : GaussianMixture, default=None
+        None is ``GaussianMixture()``, with full covariances.
+    k_range : sequence of int, default=1 to 10
+        Candidate numbers of components; 1 can be the answer.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the mixture, unless it has its own.
+    n_jobs : int, default=None
+        Workers, as in scikit-learn.
+
+    Attributes
+    ----------
+    n_clusters_ : int or None
+        The answer; None for an abstention.
+    k_values_, scores_ : ndarray of shape (n_k,)
+        Candidates and minus their criterion.
+    bic_ : ndarray of shape (n_k,)
+        The criterion with scikit-learn's sign; smaller is better.
+    labels_, best_estimator_, best_value_, abstention_
+        As in `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> BIC(k_range=range(1, 6), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    method = "bic"
+    clusterers = (GaussianMixture,)
+    supports_one_cluster = True
+
+    def __init__(
+        self,
+        clusterer: Any = None,
+        *,
+        k_range: Sequence[int] = tuple(range(1, 11)),
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.clusterer = clusterer
+        self.k_range = k_range
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _default_clusterer(self) -> Any:
+        return GaussianMixture()
+
+    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+        reference.partitions(values)
+        self.bic_ = np.array([reference.estimator(k).bic(reference.X) for k in values])
+        return best_value(values, -self.bic_)

@@ -1,0 +1,338 @@
+"""Many methods, and many clusterers, on the same partitions of the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+
+from stablek import validation
+from stablek.engines import engine_for
+from stablek.seeding import entropy_of
+from stablek.selectors.base import COUNT_NAMES, BaseSelector
+from stablek.selectors.criterion import CannotJudgeError, CriterionSelector
+from stablek.selectors.reference import Reference
+from stablek.selectors.registry import SELECTORS, resolve_selector
+from stablek.similarity import compare_labels
+
+__all__ = ["Comparison", "ComparisonRow", "compare"]
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """What one method says of one clusterer's partitions.
+
+    Parameters
+    ----------
+    clusterer, method : str
+        Names.
+    n_clusters : int or None
+        The answer; None for an abstention.
+    score : float
+        Of the answer, on the method's own scale; NaN where it has none.
+    seconds : float
+        Time of the method, that of the reference partitions left out.
+    agreement : float
+        Mean adjusted Rand index of its partition with those of the clusterer's other methods.
+    stadion_agreement : float
+        Adjusted Rand index of its partition with Stadion's.
+    abstention : str or None
+        Why there is no answer.
+    selector : selector or None
+        The fitted selector; None where the method is not defined.
+    """
+
+    clusterer: str
+    method: str
+    n_clusters: int | None
+    score: float
+    seconds: float
+    agreement: float
+    stadion_agreement: float
+    abstention: str | None
+    selector: BaseSelector | None
+
+
+_COLUMNS = (
+    "clusterer",
+    "method",
+    "n_clusters",
+    "score",
+    "seconds",
+    "agreement",
+    "stadion_agreement",
+    "abstention",
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Answers of several methods, for one clusterer or more.
+
+    Parameters
+    ----------
+    rows : tuple of ComparisonRow
+        Clusterer after clusterer, methods in the order asked for.
+    reference_seconds : dict of str to float
+        Time of each clusterer's reference partitions.
+    """
+
+    rows: tuple[ComparisonRow, ...]
+    reference_seconds: Mapping[str, float]
+
+    def __iter__(self) -> Iterator[ComparisonRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def row(self, method: str, clusterer: str | None = None) -> ComparisonRow:
+        """Row of one method; the clusterer must be named when there are several."""
+        found = [
+            row for row in self.rows if row.method == method and clusterer in (None, row.clusterer)
+        ]
+        if len(found) == 1:
+            return found[0]
+        methods = list(dict.fromkeys(row.method for row in self.rows))
+        raise KeyError(
+            f"{len(found)} rows for method={method!r}, clusterer={clusterer!r}; methods are "
+            f"{methods}, clusterers {list(self.reference_seconds)}"
+        )
+
+    @property
+    def best(self) -> ComparisonRow:
+        """Stadion's best row: which clusterer, which K. Its scores share one scale."""
+        rows = [row for row in self.rows if row.method == "stadion"]
+        if not rows:
+            raise ValueError(
+                "best needs 'stadion' among the methods: only its scores are "
+                "comparable between clusterers"
+            )
+        return max(rows, key=lambda row: row.score)
+
+    def votes(self, clusterer: str | None = None) -> dict[int, int]:
+        """How many methods chose each K, the most chosen first."""
+        chosen = [
+            row.n_clusters
+            for row in self.rows
+            if row.n_clusters is not None and clusterer in (None, row.clusterer)
+        ]
+        counts = {k: chosen.count(k) for k in sorted(set(chosen))}
+        return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+    def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """The table as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+        """
+        validation.check_choice("library", library, ["pandas", "polars"])
+        columns = {name: [getattr(row, name) for row in self.rows] for name in _COLUMNS}
+        if library == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(columns).astype({"n_clusters": "Int64"})
+        import polars as pl
+
+        return pl.DataFrame(columns, schema_overrides={"n_clusters": pl.Int64})
+
+    def _cells(self) -> list[list[str]]:
+        return [[_text(getattr(row, name)) for name in _COLUMNS] for row in self.rows]
+
+    def __repr__(self) -> str:
+        table = [list(_COLUMNS), *self._cells()]
+        widths = [max(len(row[i]) for row in table) for i in range(len(_COLUMNS))]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in table
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._cells()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def compare(
+    X: Any,
+    methods: str | Sequence[str] = "all",
+    clusterers: Any = None,
+    *,
+    k_range: Sequence[int] = tuple(range(1, 11)),
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Let many methods choose K, on the same reference partitions, computed once.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        Points.
+    methods : "all" or sequence of str
+        Names in `stablek.selectors.SELECTORS`.
+    clusterers : estimator, sequence or mapping of estimators, or None
+        Clusterers to put side by side; None is ``KMeans(n_init=10)``.
+    k_range : sequence of int, default=1 to 10
+        Candidates, for every method.
+    options : mapping of str to mapping, default=None
+        Further parameters by method, such as ``{"gap_a": {"n_references": 20}}``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything.
+    n_jobs : int, default=None
+        Workers, as in scikit-learn.
+
+    Returns
+    -------
+    Comparison
+        A table; a method that is not defined for a clusterer or for the candidates has a row
+        that says so.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> compare(X, ["silhouette", "dunn", "g_means"], random_state=0).votes()
+    {3: 3}
+    """
+    names = list(SELECTORS) if isinstance(methods, str) and methods == "all" else methods
+    if isinstance(names, str) or not len(names):
+        raise ValueError(f"methods must be 'all' or a sequence of names, got {methods!r}")
+    options = options or {}
+    for method in (*names, *options):
+        resolve_selector(method)
+    data = validation.check_data(X)
+    values = validation.check_k_range(k_range, len(data))
+    validation.check_distinct(data, values[-1])
+    entropy = entropy_of(random_state)
+    rows: list[ComparisonRow] = []
+    seconds = {}
+    for name, clusterer in _named(clusterers).items():
+        reference = _reference(data, clusterer, entropy, n_jobs)
+        started = perf_counter()
+        reference.partitions(values)
+        seconds[name] = perf_counter() - started
+        found = [
+            _row(reference, name, method, values, dict(options.get(method, {})))
+            for method in names
+        ]
+        rows += _with_agreement(found)
+    return Comparison(tuple(rows), seconds)
+
+
+def _named(clusterers: Any) -> dict[str, Any]:
+    if clusterers is None:
+        clusterers = KMeans(n_init=10)
+    if isinstance(clusterers, Mapping):
+        named = {str(name): clusterer for name, clusterer in clusterers.items()}
+    else:
+        several = clusterers if isinstance(clusterers, (list, tuple)) else [clusterers]
+        named = {}
+        for clusterer in several:
+            name = type(clusterer).__name__
+            repeats = sum(name == known.rpartition(" ")[0] or name == known for known in named)
+            named[f"{name} {repeats + 1}" if repeats else name] = clusterer
+    for clusterer in named.values():
+        validation.check_clusterer(clusterer)
+    if not named:
+        raise ValueError("clusterers must hold at least one clusterer, got none")
+    return named
+
+
+def _reference(X: Any, clusterer: Any, entropy: int, n_jobs: int | None) -> Reference:
+    param_name = validation.find_param_name(clusterer, None)
+    counts = param_name.rpartition("__")[2] in COUNT_NAMES
+    engine = engine_for(clusterer, param_name, counts=counts)
+    return Reference(X, clusterer, param_name, counts, engine, entropy, n_jobs)
+
+
+def _row(
+    reference: Reference, name: str, method: str, values: tuple[Any, ...], extra: dict[str, Any]
+) -> ComparisonRow:
+    parameters = {
+        "clusterer": clone(reference.clusterer),
+        "k_range": values,
+        "random_state": reference.entropy,
+        "n_jobs": reference.n_jobs,
+        **extra,
+    }
+    selector: Any = resolve_selector(method)(**parameters)
+    started = perf_counter()
+    try:
+        if isinstance(selector, CriterionSelector):
+            validation.check_data(reference.X, selector)
+            selector._check_clusterer(reference.clusterer)
+            selector._fit(reference)
+        else:
+            selector.fit(reference.X)
+    except CannotJudgeError as reason:
+        return ComparisonRow(name, method, None, np.nan, 0.0, np.nan, np.nan, str(reason), None)
+    seconds = perf_counter() - started
+    score = np.nan
+    if selector.n_clusters_ is not None:
+        at = list(selector.k_values_).index(selector.best_value_)
+        score = float(selector.scores_[at])
+    return ComparisonRow(
+        name,
+        method,
+        selector.n_clusters_,
+        score,
+        seconds,
+        np.nan,
+        np.nan,
+        getattr(selector, "abstention_", None),
+        selector,
+    )
+
+
+def _with_agreement(rows: list[ComparisonRow]) -> list[ComparisonRow]:
+    labels = {
+        i: row.selector.labels_
+        for i, row in enumerate(rows)
+        if row.selector is not None and row.n_clusters is not None
+    }
+    stadion = next((i for i, row in enumerate(rows) if row.method == "stadion"), None)
+    # Methods that chose the same K share their partition: each pair of K is compared once.
+    known: dict[tuple[Any, Any], float] = {}
+
+    def similarity(i: int, j: int) -> float:
+        key = (rows[i].n_clusters, rows[j].n_clusters)
+        if key not in known:
+            known[key] = known[key[::-1]] = compare_labels(labels[i], labels[j])
+        return known[key]
+
+    result = []
+    for i, row in enumerate(rows):
+        if i not in labels:
+            result.append(row)
+            continue
+        others = [similarity(i, j) for j in labels if j != i]
+        result.append(
+            replace(
+                row,
+                agreement=float(np.mean(others)) if others else np.nan,
+                stadion_agreement=similarity(i, stadion) if stadion in labels else np.nan,
+            )
+        )
+    return result

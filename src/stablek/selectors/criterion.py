@@ -1,0 +1,199 @@
+"""The frame of every selector but Stadion: judge the reference partitions, store the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek import validation
+from stablek.results import Partition
+from stablek.seeding import entropy_of
+from stablek.selectors.base import BaseSelector, warn_fewer_clusters
+from stablek.selectors.reference import Reference
+
+__all__ = [
+    "CannotJudgeError",
+    "CriterionSelector",
+    "Verdict",
+    "best_value",
+    "check_share",
+    "n_clusters_of",
+]
+
+Floats = NDArray[np.float64]
+
+TIE = 1e-12  # scores that differ by less are the same; the smaller K is taken
+
+
+class CannotJudgeError(ValueError):
+    """The method is not defined for the clusterer or for any of the candidates."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a method says of the candidates.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_k,)
+        Higher is better; NaN where the method is not defined.
+    value : object or None
+        The chosen candidate; None for an abstention.
+    abstention : str or None
+        Why nothing was chosen.
+    """
+
+    scores: Floats
+    value: Any
+    abstention: str | None = None
+
+
+class CriterionSelector(BaseSelector):
+    """Judges the reference partitions of every candidate.
+
+    Subclasses say what they can judge, check their own parameters in ``_check`` and give their
+    verdict in ``_judge``, where they also store what else they know.
+    """
+
+    method: ClassVar[str]
+    """Registry name."""
+
+    clusterers: ClassVar[tuple[type, ...] | None] = None
+    """Clusterers for which the method is defined; None for all."""
+
+    needs_counts: ClassVar[bool] = True
+    """Whether the searched parameter must be a number of clusters."""
+
+    consecutive: ClassVar[bool] = False
+    """Whether the candidates must be consecutive integers."""
+
+    k_range: Sequence[Any]
+    random_state: Any
+    n_jobs: int | None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Judge the partitions of X and choose.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = validation.check_data(X, self)
+        clusterer, param_name, counts = self._resolve_clusterer()
+        self._check_clusterer(clusterer)
+        engine = self._make_engine(clusterer, param_name, counts)
+        entropy = entropy_of(self.random_state)
+        reference = Reference(X, clusterer, param_name, counts, engine, entropy, self.n_jobs)
+        return self._fit(reference)
+
+    def _check_clusterer(self, clusterer: Any) -> None:
+        if self.clusterers is not None and not isinstance(clusterer, self.clusterers):
+            names = " or ".join(kind.__name__ for kind in self.clusterers)
+            raise CannotJudgeError(
+                f"method {self.method!r} is defined for {names} only, "
+                f"got clusterer={type(clusterer).__name__}"
+            )
+
+    def _fit(self, reference: Reference) -> Self:
+        self._check()
+        values = self._candidates(reference)
+        verdict = self._judge(reference, values)
+        self.k_values_ = np.array(values)
+        self.scores_ = verdict.scores
+        self.best_value_ = verdict.value
+        self.abstention_ = verdict.abstention
+        if verdict.value is None:
+            self.n_clusters_ = None
+            self.labels_ = np.full(len(reference.X), -1, dtype=np.intp)
+            self.best_estimator_ = None
+            return self
+        best = reference.partitions([verdict.value])[0]
+        self.n_clusters_ = int(best.value) if reference.counts else n_clusters_of(best)
+        self.labels_ = best.labels.copy()
+        self.best_estimator_ = reference.estimator(verdict.value)
+        return self
+
+    def _candidates(self, reference: Reference) -> tuple[Any, ...]:
+        n_samples = len(reference.X)
+        if self.needs_counts and not reference.counts:
+            raise CannotJudgeError(
+                f"method {self.method!r} needs a parameter that counts clusters, "
+                f"got param_name={reference.param_name!r}"
+            )
+        values = validation.check_k_range(self.k_range, n_samples, counts=reference.counts)
+        if not reference.counts:
+            return values
+        validation.check_distinct(reference.X, values[-1])
+        if self.consecutive and any(b != a + 1 for a, b in pairwise(values)):
+            raise CannotJudgeError(
+                f"method {self.method!r} needs consecutive numbers of clusters, "
+                f"got k_range={list(values)}"
+            )
+        if not any(self._judges(value, n_samples) for value in values):
+            raise CannotJudgeError(
+                f"method {self.method!r} cannot judge any K of k_range={list(values)} "
+                f"with n_samples = {n_samples}: {self._limits(n_samples)}"
+            )
+        return values
+
+    def _reference_partitions(
+        self, reference: Reference, values: Sequence[Any]
+    ) -> list[Partition]:
+        """Reference partitions, with a warning where they lack clusters."""
+        partitions = reference.partitions(values)
+        if reference.counts:
+            found = tuple(len(np.unique(each.labels)) for each in partitions)
+            warn_fewer_clusters(tuple(values), found)
+        return partitions
+
+    def _check(self) -> None:
+        """Refuse bad values of the method's own parameters."""
+
+    def _judges(self, k: int, n_samples: int) -> bool:
+        """Whether the method is defined for K = k."""
+        return self._fewest() <= k <= self._most(n_samples)
+
+    def _fewest(self) -> int:
+        return 1 if self.supports_one_cluster else 2
+
+    def _most(self, n_samples: int) -> int:
+        return n_samples
+
+    def _limits(self, n_samples: int) -> str:
+        return f"it needs {self._fewest()} <= K <= {self._most(n_samples)}"
+
+    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+        raise NotImplementedError
+
+
+def best_value(values: Sequence[Any], scores: Floats) -> Verdict:
+    """Verdict for the candidate of the best score, ties going to the first."""
+    usable = np.isfinite(scores) | (scores == np.inf)
+    if not usable.any():
+        return Verdict(scores, None, "no candidate has a usable score")
+    best = scores[usable].max()
+    first = int(np.argmax(usable & (scores >= best - TIE)))
+    return Verdict(scores, values[first])
+
+
+def check_share(name: str, value: Any) -> None:
+    """A number above 0 and below 1."""
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}")
+
+
+def n_clusters_of(partition: Partition) -> int:
+    """Number of clusters that a partition really has, noise left out."""
+    labels = np.unique(partition.labels)
+    return int((labels >= 0).sum())

@@ -1,0 +1,259 @@
+"""Selectors by internal index: the K whose partition looks best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from stablek import seeding, validation
+from stablek.indices import INDICES, estimate_index, index_values
+from stablek.indices.clusters import Clusters
+from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
+from stablek.selectors.reference import Reference
+
+__all__ = [
+    "CalinskiHarabasz",
+    "DaviesBouldin",
+    "Dunn",
+    "IndexSelector",
+    "RayTuri",
+    "Silhouette",
+    "WemmertGancarski",
+    "XieBeni",
+]
+
+
+class IndexSelector(CriterionSelector):
+    """Choose the K whose reference partition has the best value of an index.
+
+    The base of `WemmertGancarski`, `Silhouette`, `DaviesBouldin`, `RayTuri`,
+    `CalinskiHarabasz`, `Dunn` and `XieBeni`, which have these parameters and attributes.
+
+    Parameters
+    ----------
+    clusterer : estimator, default=None
+        Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
+    k_range : sequence of int, default=1 to 10
+        Candidate numbers of clusters. K = 1 and K = n_samples score NaN: no index is defined
+        there. With ``param_name``, any values.
+    sample_size : int or None, default=None
+        Estimate the index on that many points, with an error bar; None computes it on all.
+    param_name : str, default=None
+        The clusterer's parameter to search; None finds ``n_clusters`` or ``n_components``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the sample and of the clusterer, unless that has its own.
+    n_jobs : int, default=None
+        Workers, as in scikit-learn.
+
+    Attributes
+    ----------
+    n_clusters_ : int or None
+        The answer; None for an abstention.
+    k_values_, scores_ : ndarray of shape (n_k,)
+        Candidates and their scores, higher is better.
+    index_values_ : ndarray of shape (n_k,)
+        The index in its own direction.
+    standard_error_ : ndarray of shape (n_k,)
+        Of the estimate; 0 when computed on all points.
+    labels_ : ndarray of shape (n_samples,)
+        The chosen partition; all -1 for an abstention.
+    best_estimator_, best_value_
+        The clusterer fitted with the chosen value, and that value.
+    abstention_ : str or None
+        Why there is no answer.
+    """
+
+    needs_counts: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        clusterer: Any = None,
+        *,
+        k_range: Sequence[Any] = tuple(range(1, 11)),
+        sample_size: int | None = None,
+        param_name: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.clusterer = clusterer
+        self.k_range = k_range
+        self.sample_size = sample_size
+        self.param_name = param_name
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check(self) -> None:
+        if self.sample_size is not None:
+            validation.check_count("sample_size", self.sample_size, 2)
+
+    def _most(self, n_samples: int) -> int:
+        return n_samples - 1
+
+    def _options(self) -> dict[str, Any]:
+        return {}
+
+    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+        partitions = self._reference_partitions(reference, values)
+        labelings = [partition.labels for partition in partitions]
+        self.standard_error_ = np.zeros(len(values))
+        if self.sample_size is None:
+            self.index_values_ = index_values(
+                reference.X, labelings, self.method, n_jobs=self.n_jobs, **self._options()
+            )
+        else:
+            self._estimate(reference, labelings, self.sample_size)
+        better = INDICES[self.method].higher_is_better
+        return best_value(values, self.index_values_ if better else -self.index_values_)
+
+    def _estimate(self, reference: Reference, labelings: Sequence[Any], size: int) -> None:
+        self.index_values_ = np.full(len(labelings), np.nan)
+        for i, labels in enumerate(labelings):
+            if not Clusters.of(labels).judgeable:
+                continue
+            estimate = estimate_index(
+                reference.X,
+                labels,
+                self.method,
+                sample_size=size,
+                random_state=seeding.seed(reference.entropy, "index"),
+                n_jobs=self.n_jobs,
+                **self._options(),
+            )
+            self.index_values_[i] = estimate.value
+            self.standard_error_[i] = estimate.standard_error
+
+
+class WemmertGancarski(IndexSelector):
+    """Choose K by the `stablek.indices.wemmert_gancarski` index; see `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> WemmertGancarski(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    method = "wemmert_gancarski"
+
+
+class Silhouette(IndexSelector):
+    """Choose K by the `stablek.indices.silhouette`; see `IndexSelector`.
+
+    Parameters
+    ----------
+    clusterer, k_range, sample_size, param_name, random_state, n_jobs
+        As in `IndexSelector`.
+    average : {"micro", "macro"}, default="micro"
+        Mean over points, as in scikit-learn, or over clusters of their means, which is what the
+        study's table uses.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> Silhouette(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    method = "silhouette"
+
+    def __init__(
+        self,
+        clusterer: Any = None,
+        *,
+        k_range: Sequence[Any] = tuple(range(1, 11)),
+        average: Literal["micro", "macro"] = "micro",
+        sample_size: int | None = None,
+        param_name: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            clusterer,
+            k_range=k_range,
+            sample_size=sample_size,
+            param_name=param_name,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.average = average
+
+    def _check(self) -> None:
+        super()._check()
+        validation.check_choice("average", self.average, ["micro", "macro"])
+
+    def _options(self) -> dict[str, Any]:
+        return {"average": self.average}
+
+
+class DaviesBouldin(IndexSelector):
+    """Choose K by the `stablek.indices.davies_bouldin` index; see `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> DaviesBouldin(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    method = "davies_bouldin"
+
+
+class RayTuri(IndexSelector):
+    """Choose K by the `stablek.indices.ray_turi` index; see `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> RayTuri(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    method = "ray_turi"
+
+
+class CalinskiHarabasz(IndexSelector):
+    """Choose K by the `stablek.indices.calinski_harabasz` index; see `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> CalinskiHarabasz(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    method = "calinski_harabasz"
+
+
+class Dunn(IndexSelector):
+    """Choose K by the `stablek.indices.dunn` index; see `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> Dunn(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    method = "dunn"
+
+
+class XieBeni(IndexSelector):
+    """Choose K by the `stablek.indices.xie_beni` index; see `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> XieBeni(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    method = "xie_beni"

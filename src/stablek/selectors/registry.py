@@ -1,0 +1,89 @@
+"""Every selector by name, and the one-liner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stablek.selectors.base import BaseSelector
+from stablek.selectors.ben_hur import BenHur
+from stablek.selectors.bic import BIC
+from stablek.selectors.g_means import GMeans
+from stablek.selectors.gap import GapA, GapB
+from stablek.selectors.hennig import Hennig
+from stablek.selectors.hofmeyr import Hofmeyr
+from stablek.selectors.index import (
+    CalinskiHarabasz,
+    DaviesBouldin,
+    Dunn,
+    RayTuri,
+    Silhouette,
+    WemmertGancarski,
+    XieBeni,
+)
+from stablek.selectors.lange import Lange
+from stablek.selectors.special_k import SpecialK
+from stablek.selectors.stadion import Stadion
+from stablek.selectors.x_means import XMeans
+
+__all__ = ["SELECTORS", "resolve_selector", "select_k"]
+
+SELECTORS: dict[str, type[BaseSelector]] = {
+    "stadion": Stadion,
+    "wemmert_gancarski": WemmertGancarski,
+    "silhouette": Silhouette,
+    "davies_bouldin": DaviesBouldin,
+    "ray_turi": RayTuri,
+    "calinski_harabasz": CalinskiHarabasz,
+    "dunn": Dunn,
+    "xie_beni": XieBeni,
+    "gap_a": GapA,
+    "gap_b": GapB,
+    "bic": BIC,
+    "x_means": XMeans,
+    "g_means": GMeans,
+    "hennig": Hennig,
+    "lange": Lange,
+    "ben_hur": BenHur,
+    "hofmeyr": Hofmeyr,
+    "special_k": SpecialK,
+}
+
+
+def resolve_selector(method: str) -> type[BaseSelector]:
+    """The selector of that name."""
+    if isinstance(method, str) and method in SELECTORS:
+        return SELECTORS[method]
+    raise ValueError(f"method must be one of {list(SELECTORS)}, got {method!r}")
+
+
+def select_k(X: Any, method: str = "stadion", **options: Any) -> BaseSelector:
+    """Choose the number of clusters of X in one line.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        Points.
+    method : str
+        A name in `SELECTORS`.
+    **options
+        Parameters of the selector: ``clusterer``, ``k_range``, ``random_state`` and its own.
+
+    Returns
+    -------
+    selector
+        Fitted: ``n_clusters_`` is the answer, ``labels_`` the partition, ``scores_`` what each
+        of ``k_values_`` got.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> select_k(X, method="calinski_harabasz", random_state=0).n_clusters_
+    3
+    """
+    selector = resolve_selector(method)
+    known = selector().get_params(deep=False)
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"method {method!r} has no option {unknown}; it has {sorted(known)}")
+    return selector(**options).fit(X)  # type: ignore[no-any-return]

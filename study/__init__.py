@@ -1,0 +1,1 @@
+"""The paper's study on the public API of stablek: ``python -m study --help``."""

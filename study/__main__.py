@@ -1,0 +1,107 @@
+"""The command line: list, run, status, tables, figures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from time import monotonic
+
+from study.experiments import EXPERIMENTS, plan
+from study.plan import Run, filtered, tasks_of
+from study.protocol import PROTOCOLS
+from study.store import Store
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; the exit status is 1 if a run failed."""
+    options = _parser().parse_args(arguments)
+    protocol = PROTOCOLS[options.plan]
+    if options.plan != "paper" and options.home == Path("study"):
+        raise SystemExit("--home: rows of a plan other than 'paper' need a folder of their own")
+    runs = plan(protocol)
+    chosen = list(filtered(runs, _filters(options)))
+    if not chosen:
+        raise SystemExit("no run has these filters; see: python -m study list")
+    store = Store(options.home)
+    if options.command == "list":
+        return _list(chosen)
+    if options.command == "status":
+        return _status(chosen, store)
+    if options.command == "run":
+        return _run(chosen, store, options)
+    from study.report import page
+
+    if options.command == "tables":
+        page.write_tables(store, protocol, options.docs)
+    else:
+        page.write_figures(store, protocol, options.docs)
+    return 0
+
+
+def _list(runs: list[Run]) -> int:
+    for experiment in EXPERIMENTS:
+        for task in tasks_of(run for run in runs if run.experiment == experiment):
+            print(f"{task} · {' '.join(task.methods)}")
+    return 0
+
+
+def _status(runs: list[Run], store: Store) -> int:
+    done = store.done()
+    counts: dict[tuple[str, str, str], list[int]] = {}
+    for run in runs:
+        count = counts.setdefault((run.experiment, run.algorithm, run.fit), [0, 0])
+        count[0] += run.key in done
+        count[1] += 1
+    for (experiment, algorithm, fit), (finished, total) in counts.items():
+        print(f"{experiment:16} {algorithm:14} {fit:22} {finished:6} of {total}")
+    print(f"{sum(run.key in done for run in runs)} of {len(runs)} runs are done")
+    return 0
+
+
+def _run(runs: list[Run], store: Store, options: argparse.Namespace) -> int:
+    from study.runner import run_tasks, weight
+
+    done = store.done()
+    tasks = tasks_of(run for run in runs if run.key not in done)
+    print(f"{len(tasks)} tasks to do", file=sys.stderr, flush=True)
+    # Cheap tasks first: the most rows for the time there is.
+    order = list(EXPERIMENTS)
+    tasks.sort(key=lambda task: (order.index(task.experiment), weight(task)))
+    groups: tuple[list, list] = ([], [])
+    for task in tasks:
+        groups[getattr(EXPERIMENTS[task.experiment], "SERIAL", False)].append(task)
+    deadline = None if options.minutes is None else monotonic() + 60.0 * options.minutes
+    where = {"backend": options.backend, "scheduler": options.scheduler}
+    failed = run_tasks(groups[0], store, jobs=options.jobs, deadline=deadline, **where)
+    failed += run_tasks(groups[1], store, jobs=1, deadline=deadline)
+    return 1 if failed else 0
+
+
+def _filters(options: argparse.Namespace) -> dict[str, list | None]:
+    fields = {name: getattr(options, name) for name in ("algorithm", "method", "dataset", "fit")}
+    return {"experiment": options.only, "seed": options.seed, **fields}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m study", description=__doc__)
+    commands = ("list", "run", "status", "tables", "figures")
+    parser.add_argument("command", choices=commands)
+    parser.add_argument("--plan", choices=list(PROTOCOLS), default="paper")
+    parser.add_argument("--home", type=Path, default=Path("study"), help="of rows and results")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="of page and figures")
+    which = parser.add_argument_group("which runs (several values are allowed)")
+    which.add_argument("--only", nargs="+", choices=list(EXPERIMENTS))
+    for name in ("algorithm", "method", "dataset", "fit"):
+        which.add_argument(f"--{name}", nargs="+")
+    which.add_argument("--seed", nargs="+", type=int)
+    how = parser.add_argument_group("how to run")
+    how.add_argument("--jobs", type=int, default=1)
+    how.add_argument("--backend", choices=("loky", "threading", "dask"), default="loky")
+    how.add_argument("--scheduler", help="address of a Dask scheduler; none starts a local one")
+    how.add_argument("--minutes", type=float, help="start no run after this time")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

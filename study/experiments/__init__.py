@@ -1,0 +1,26 @@
+"""The experiments: each says what to run (``plan``), at what cost (``weight``), and does it."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from study.experiments import (
+    cost,
+    examples,
+    hyperparameters,
+    nonclusterable,
+    similarity,
+    table1,
+)
+from study.plan import Run
+from study.protocol import Protocol
+
+EXPERIMENTS: dict[str, ModuleType] = {
+    module.NAME: module
+    for module in (table1, nonclusterable, examples, hyperparameters, similarity, cost)
+}
+
+
+def plan(protocol: Protocol) -> list[Run]:
+    """Every run of the study."""
+    return [run for module in EXPERIMENTS.values() for run in module.plan(protocol)]

@@ -1,0 +1,103 @@
+"""Experiment 3: data without clusters, and two clusters in many dimensions.
+
+The rate of K = 1 tells little alone: a method that always answers 1 has the best. So two well
+separated Gaussians are asked for as well, in the same dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+from stablek.selectors import SELECTORS
+from study import data
+from study.fitting import fit_stadion, stadion_outcomes, stadion_settings
+from study.plan import Run, Task, canonical
+from study.protocol import Protocol
+
+NAME = "nonclusterable"
+
+# Selectors that can answer 1, with the options that let them.
+_SELECTORS: dict[str, dict[str, dict[str, Any]]] = {
+    "kmeans": {
+        "g_means": {},
+        "hofmeyr": {},
+        "special_k": {},
+        "gap_a": {},
+        "gap_b": {},
+        "hennig": {"rule": "stable"},
+    },
+    "ward": {},
+    "gmm": {"bic": {}},
+}
+_STADION = {"kmeans": ("extend", "refit"), "ward": ("refit",), "gmm": ("extend",)}
+_SLOW = ("gap_a", "gap_b", "hennig", "stadion_refit")
+
+
+def datasets(protocol: Protocol) -> list[str]:
+    """Names: the grid, the paper's five, the separated pairs."""
+    grid = [
+        f"{kind}_{p}d_{n}"
+        for kind in protocol.distributions
+        for p in protocol.dimensions
+        for n in protocol.sizes
+    ]
+    pairs = [f"two_gaussians_{p}d_{n}" for p in protocol.separated for n in protocol.sizes]
+    return list(dict.fromkeys([*protocol.unclustered, *grid, *pairs]))
+
+
+def plan(protocol: Protocol) -> Iterator[Run]:
+    """Every run of the experiment."""
+    for dataset in datasets(protocol):
+        for algorithm in _STADION:
+            for fit, common, methods in _fits(protocol, algorithm):
+                for seed in range(protocol.n_samplings):
+                    for method in methods:
+                        run = (NAME, dataset, algorithm, method, seed, fit)
+                        yield Run(*run, canonical(common))
+
+
+def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, tuple[str, ...]]]:
+    k_max = protocol.unclustered_k_max
+    for relabel in _STADION[algorithm]:
+        settings = stadion_settings(protocol, relabel=relabel, k_max=k_max)
+        suffix = "_extended" if relabel == "extend" else ""
+        names = (f"stadion_max{suffix}", f"stadion_mean{suffix}")
+        yield f"stadion_{relabel}", settings, names
+    resamples = {
+        "gap_a": {"n_references": protocol.n_references},
+        "gap_b": {"n_references": protocol.n_references},
+        "hennig": {"n_bootstraps": protocol.n_bootstraps},
+    }
+    for method, options in _SELECTORS[algorithm].items():
+        n_init = protocol.n_init_resampled if method in resamples else protocol.n_init
+        options = {**options, **resamples.get(method, {})}
+        yield method, {"k_max": k_max, "n_init": n_init, **options}, (method,)
+
+
+def weight(task: Task) -> float:
+    """Expected cost."""
+    n_features, n_samples = data.size(task.dataset)
+    share = 10.0 * n_features if task.algorithm == "gmm" else 1.0
+    return n_samples * n_features**0.5 * share * (20.0 if task.fit in _SLOW else 1.0)
+
+
+def compute(task: Task) -> dict[str, Any]:
+    """Answers of the task's methods; a seed draws new points."""
+    X, _ = data.load(task.dataset, task.seed)
+    if task.fit.startswith("stadion"):
+        model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
+        suffix = "_extended" if task.fit == "stadion_extend" else ""
+        return stadion_outcomes(model, seconds, "stadion_", suffix)
+    options = dict(task.common)
+    k_max, n_init = options.pop("k_max"), options.pop("n_init")
+    selector = SELECTORS[task.fit](
+        data.clusterer(task.algorithm, n_init),
+        k_range=range(1, k_max + 1),
+        random_state=task.seed,
+        **options,
+    )
+    started = perf_counter()
+    selector.fit(X)
+    return {task.fit: {"k": selector.n_clusters_, "seconds": perf_counter() - started}}

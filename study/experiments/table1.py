@@ -1,0 +1,216 @@
+"""Experiment 1: every method of the paper's Table 1 on the benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from stablek.selectors import SELECTORS, compare
+from stablek.selectors.gap import RULES, choose_by_rule
+from stablek.similarity import compare_labels
+from study import data
+from study.fitting import fit_stadion, stadion_outcomes, stadion_settings
+from study.plan import Run, Task, canonical
+from study.protocol import Protocol
+
+NAME = "table1"
+
+INDICES = (
+    "wemmert_gancarski",
+    "silhouette",
+    "davies_bouldin",
+    "ray_turi",
+    "calinski_harabasz",
+    "dunn",
+    "xie_beni",
+)
+# The indices of the paper are clusterCrit's, whose Silhouette is the mean over clusters.
+_INDICES = {name: {} for name in INDICES} | {"silhouette": {"average": "macro"}}
+_OWN_SEARCH = {name: {} for name in ("x_means", "g_means", "hofmeyr", "special_k")}
+# Other readings of a method: a selector with other options, under another name.
+READINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "silhouette_micro": ("silhouette", {"average": "micro"}),
+    "x_means_original": ("x_means", {"formula": "original"}),
+    "g_means_0.01": ("g_means", {"alpha": 0.01}),
+    "hofmeyr_raw": ("hofmeyr", {"smoothing": False}),
+    "special_k_neighbors": ("special_k", {"graph": "neighbors"}),
+}
+_GAP_RULES = {rule: {"rule": rule} for rule in RULES}
+_HENNIG_RULES = ("mean", "min", "stable")
+# Relabeling and noise levels: stablek's own search, and even steps up to the root of p.
+_STADION = {
+    "stadion_extend": ("extend", "auto"),
+    "stadion_extend_sqrt": ("extend", "sqrt"),
+    "stadion_refit": ("refit", "auto"),
+    "stadion_refit_sqrt": ("refit", "sqrt"),
+}
+_STADION_FITS = {
+    "kmeans": ("stadion_extend", "stadion_extend_sqrt", "stadion_refit"),
+    "ward": ("stadion_refit", "stadion_refit_sqrt"),
+    "gmm": ("stadion_extend", "stadion_extend_sqrt"),
+    "gmm_svd": ("stadion_extend",),
+}
+# What a fit costs against one set of partitions, roughly.
+_WEIGHTS = {"judge": 1, "readings": 1.2, "stadion_extend": 2, "stadion_extend_sqrt": 1.5}
+
+
+def plan(protocol: Protocol) -> Iterator[Run]:
+    """Every run of the experiment."""
+    for dataset in protocol.benchmark:
+        for algorithm in data.ALGORITHMS:
+            for fit, common, methods, seeds in _fits(protocol, algorithm):
+                for seed in seeds:
+                    for method, own in methods.items():
+                        run = (NAME, dataset, algorithm, method, seed, fit)
+                        yield Run(*run, canonical(common), canonical(own))
+
+
+def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, dict, tuple]]:
+    """Name, settings, methods and seeds of each computation for an algorithm."""
+    common = {"k_max": protocol.k_max, "n_init": protocol.n_init}
+    resampled = {"k_max": protocol.k_max, "n_init": protocol.n_init_resampled}
+    kmeans, one = algorithm == "kmeans", protocol.seeds[:1]
+
+    judged = {"oracle": {}} | _INDICES
+    if kmeans:
+        judged |= _OWN_SEARCH
+    if algorithm.startswith("gmm"):
+        judged |= {"bic": {}}
+    yield "judge", common, judged, one if algorithm == "ward" else protocol.seeds
+
+    for fit in _STADION_FITS[algorithm]:
+        relabel, epsilons = _STADION[fit]
+        settings = stadion_settings(protocol, relabel=relabel, epsilons=epsilons)
+        yield fit, settings, {name: {} for name in _stadion_names(fit)}, protocol.seeds
+
+    if kmeans:
+        yield "readings", common, {name: each[1] for name, each in READINGS.items()}, one
+        for gap in ("gap_a", "gap_b"):
+            for power in (1, 2):
+                settings = {**resampled, "n_references": protocol.n_references, "power": power}
+                names = {_gap_name(gap, power, rule): own for rule, own in _GAP_RULES.items()}
+                yield f"{gap}_{power}", settings, names, one
+        hennig = {**resampled, "n_bootstraps": protocol.n_bootstraps}
+        names = {_hennig_name(rule): {"rule": rule} for rule in _HENNIG_RULES}
+        yield "hennig", hennig, names, one
+    if algorithm != "gmm_svd":
+        yield "lange", {**resampled, "n_splits": protocol.n_splits}, {"lange": {}}, one
+        yield "ben_hur", {**resampled, "n_pairs": protocol.n_pairs}, {"ben_hur": {}}, one
+
+
+def _stadion_names(fit: str) -> list[str]:
+    suffix = ("_extended" if "extend" in fit else "") + ("_sqrt" if "sqrt" in fit else "")
+    return [f"stadion_{aggregation}{suffix}" for aggregation in ("max", "mean")]
+
+
+def _gap_name(gap: str, power: int, rule: str) -> str:
+    name = gap if power == 1 else f"{gap}_power2"
+    return name if rule == "firstSEmax" else f"{name}_{rule}"
+
+
+def _hennig_name(rule: str) -> str:
+    return "hennig" if rule == "mean" else f"hennig_{rule}"
+
+
+def weight(task: Task) -> float:
+    """Expected cost."""
+    n_features, n_samples = data.size(task.dataset)
+    share = {"kmeans": 1.0, "ward": 0.5, "gmm": 10.0, "gmm_svd": 20.0}[task.algorithm]
+    if task.algorithm.startswith("gmm"):
+        share *= n_features
+    return n_samples * n_features**0.5 * share * _WEIGHTS.get(task.fit, 20)
+
+
+def compute(task: Task) -> dict[str, Any]:
+    """Answers of the task's methods."""
+    X, y = data.load(task.dataset)
+    if task.fit.startswith("stadion"):
+        model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
+        suffix = _stadion_names(task.fit)[0].removeprefix("stadion_max")
+        return stadion_outcomes(model, seconds, "stadion_", suffix)
+    if task.fit == "judge":
+        return _judge(task, X, y)
+    if task.fit == "readings":
+        return _readings(task, X)
+    return _resample(task, X)
+
+
+def _judge(task: Task, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """Oracle, with the ARI of every K, and the methods that judge these partitions."""
+    outcomes = {}
+    k_max, methods = task.common["k_max"], task.methods
+    model = data.clusterer(task.algorithm, task.common["n_init"])
+    if "oracle" in methods:
+        methods.pop("oracle")
+        started = perf_counter()
+        found = data.partitions(X, model, k_max, task.seed)
+        seconds = perf_counter() - started
+        aris = [
+            compare_labels(y, found[k]) if k in found else 0.0 for k in range(1, k_max + 1)
+        ]
+        truth = len(np.unique(y))
+        outcomes["oracle"] = {"k": truth, "seconds": seconds, "details": {"ari": aris}}
+    return outcomes | _compared(task, X, model, methods)
+
+
+def _compared(
+    task: Task, X: np.ndarray, model: Any, methods: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    if not methods:
+        return {}
+    ks = range(1, task.common["k_max"] + 1)
+    table = compare(X, list(methods), model, k_range=ks, options=methods, random_state=task.seed)
+    return {row.method: _outcome(row.n_clusters, row.seconds, row.abstention) for row in table}
+
+
+def _outcome(k: int | None, seconds: float, abstention: str | None) -> dict[str, Any]:
+    details = {} if abstention is None else {"abstention": abstention}
+    return {"k": k, "seconds": seconds, "details": details}
+
+
+def _readings(task: Task, X: np.ndarray) -> dict[str, Any]:
+    model = data.clusterer(task.algorithm, task.common["n_init"])
+    options = {READINGS[name][0]: own for name, own in task.methods.items()}
+    found = _compared(task, X, model, options)
+    return {name: found[READINGS[name][0]] for name in task.methods}
+
+
+def _resample(task: Task, X: np.ndarray) -> dict[str, Any]:
+    """Gap, Hennig, Lange, Ben-Hur: one fit, whose curves answer for every rule."""
+    options = dict(task.common)
+    k_max, n_init = options.pop("k_max"), options.pop("n_init")
+    kind = task.fit.removesuffix("_1").removesuffix("_2")
+    selector = SELECTORS[kind](
+        data.clusterer(task.algorithm, n_init),
+        k_range=range(1, k_max + 1),
+        random_state=task.seed,
+        **options,
+    )
+    started = perf_counter()
+    selector.fit(X)
+    seconds = perf_counter() - started
+    answers = {name: _answer(selector, own.get("rule")) for name, own in task.methods.items()}
+    return {
+        name: _outcome(k, seconds, None if k is not None else selector.abstention_)
+        for name, k in answers.items()
+    }
+
+
+def _answer(selector: Any, rule: str | None) -> int | None:
+    if rule is None or rule == selector.rule:
+        return selector.n_clusters_
+    if rule in RULES:
+        usable = np.flatnonzero(np.isfinite(selector.gap_ + selector.standard_error_))
+        if not len(usable):
+            return None
+        curve = selector.gap_[usable], selector.standard_error_[usable]
+        return int(selector.k_values_[usable[choose_by_rule(*curve, rule)]])
+    lowest = np.array([clusters.min() for clusters in selector.jaccard_])
+    lowest[selector.k_values_ < 2] = np.nan
+    if rule == "min":
+        return int(selector.k_values_[np.nanargmax(lowest)])
+    stable = np.flatnonzero(lowest >= selector.threshold)
+    return int(selector.k_values_[stable[-1]]) if len(stable) else 1

@@ -1,0 +1,93 @@
+"""Fits that several experiments share, and their outcomes as rows keep them."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from stablek import Stadion
+from stablek.similarity import compare_labels
+from study import data
+
+
+def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
+    """The paper's Stadion settings in full, extended version; ``changes`` overrides."""
+    settings = {
+        "k_max": protocol.k_max,
+        "n_init": protocol.n_init,
+        "omega": [2, protocol.omega_max],
+        "relabel": "extend",
+        "perturbation": "uniform",
+        "n_perturbations": protocol.n_perturbations,
+        "epsilons": "auto",
+        "n_epsilons": protocol.n_epsilons,
+        "similarity": "ari",
+    }
+    return {**settings, **changes}
+
+
+def fit_stadion(
+    X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]
+) -> tuple[Stadion, float]:
+    """Fitted Stadion and the seconds it took."""
+    options = dict(settings)
+    first, last = options.pop("omega")
+    epsilons = options.pop("epsilons")
+    if epsilons == "sqrt":  # the paper's first guess, at even steps
+        epsilons = np.linspace(0.0, np.sqrt(X.shape[1]), options["n_epsilons"])
+    model = Stadion(
+        data.clusterer(algorithm, options.pop("n_init")),
+        k_range=range(1, options.pop("k_max") + 1),
+        omega=range(first, last + 1),
+        epsilons=epsilons,
+        random_state=seed,
+        **options,
+    )
+    started = perf_counter()
+    model.fit(X)
+    return model, perf_counter() - started
+
+
+def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -> dict[str, Any]:
+    """Outcomes of both aggregations, with the margin of the answer."""
+    outcomes = {}
+    for aggregation in ("max", "mean"):
+        chosen = model.reselect(aggregation=aggregation)
+        scores = np.sort(chosen.scores)
+        at = list(chosen.k_values).index(chosen.best_value)
+        outcomes[f"{prefix}{aggregation}{suffix}"] = {
+            "k": int(chosen.best_value),
+            "seconds": seconds,
+            "details": {
+                "margin": float(scores[-1] - scores[-2]),
+                "frequency": float(chosen.selection_frequency[at]),
+                "crossing": float(chosen.crossing_epsilon),
+            },
+        }
+    return outcomes
+
+
+def paths_outcome(model: Stadion, y: np.ndarray, seconds: float) -> dict[str, Any]:
+    """Outcome with all curves, for figures."""
+    by_mean = model.reselect(aggregation="mean")
+    digits = {name: getattr(model, name).round(4).tolist() for name in _CURVES}
+    details = {
+        **digits,
+        "k_values": [int(k) for k in model.k_values_],
+        "crossing": float(model.crossing_epsilon_),
+        "mean_k": int(by_mean.best_value),
+        "mean_scores": by_mean.scores.round(4).tolist(),
+        "ari": [round(compare_labels(y, labels), 4) for labels in model.reference_labels_],
+    }
+    return {"k": int(model.best_value_), "seconds": seconds, "details": details}
+
+
+_CURVES = (
+    "epsilons_",
+    "between_stability_",
+    "within_stability_",
+    "stadion_paths_",
+    "scores_",
+)

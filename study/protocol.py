@@ -1,0 +1,108 @@
+"""What is run, in numbers: the paper's settings, and a tiny copy of them for tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stablek.datasets import list_benchmark
+
+VERSION = 1
+"""Part of the settings of every run: raise it when stablek's results change."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Sizes of all experiments; settings that the paper fixes carry its values."""
+
+    name: str
+    benchmark: tuple[str, ...]
+    k_max: int = 60
+    n_init: int = 35
+    n_init_resampled: int = 5  # of Gap, Hennig, Lange and Ben-Hur, which cluster hundreds of sets
+    omega_max: int = 10
+    n_perturbations: int = 10
+    n_epsilons: int = 10
+    seeds: tuple[int, ...] = (0, 1, 2)
+    n_references: int = 100
+    n_bootstraps: int = 100
+    n_splits: int = 20
+    n_pairs: int = 100
+
+    distributions: tuple[str, ...] = ("uniform", "gaussian", "exponential", "student")
+    dimensions: tuple[int, ...] = (1, 2, 3, 5, 10, 30)
+    sizes: tuple[int, ...] = (200, 1000)
+    separated: tuple[int, ...] = (1, 2, 3, 5, 10, 30, 128)
+    unclustered: tuple[str, ...] = (
+        "uniform_2d_1000",
+        "uniform_10d_1000",
+        "gaussian_2d_1000",
+        "gaussian_10d_1000",
+        "golfball",
+    )
+    n_samplings: int = 20
+    unclustered_k_max: int = 10
+
+    draws: tuple[int, ...] = tuple(range(1, 11))
+    omegas: tuple[tuple[int, int], ...] = (
+        (2, 2),
+        (3, 3),
+        (5, 5),
+        (10, 10),
+        (2, 5),
+        (2, 10),
+        (10, 20),
+        (2, 20),
+    )
+
+    examples: tuple[str, ...] = ("2d-4c", "4clusters_corner", "golfball")
+    example_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    example_size: int = 1000
+    n_jumps: int = 60
+
+    cost: tuple[tuple[str, tuple[int, ...]], ...] = (
+        ("N", (1000, 2000, 4000, 8000, 16000)),
+        ("K", (4, 8, 16, 32, 64)),
+        ("K'", (3, 6, 12, 24)),
+        ("D", (2, 4, 8, 16, 32)),
+        ("M", (2, 4, 8, 16, 32)),
+    )
+    n_timings: int = 3
+
+
+PAPER = Protocol(
+    name="paper",
+    benchmark=tuple(info.name for info in list_benchmark() if info.n_clusters > 1),
+)
+
+TINY = Protocol(
+    name="tiny",
+    benchmark=("three_gaussians_2d_60", "two_gaussians_3d_50"),
+    k_max=4,
+    n_init=2,
+    n_init_resampled=1,
+    omega_max=3,
+    n_perturbations=2,
+    n_epsilons=3,
+    seeds=(0, 1),
+    n_references=3,
+    n_bootstraps=3,
+    n_splits=2,
+    n_pairs=3,
+    distributions=("uniform", "gaussian"),
+    dimensions=(1, 2),
+    sizes=(40,),
+    separated=(2,),
+    unclustered=("uniform_2d_40",),
+    n_samplings=2,
+    unclustered_k_max=3,
+    draws=(1, 2),
+    omegas=((2, 2), (3, 3), (2, 3)),
+    examples=(),
+    example_seeds=(0,),
+    example_size=60,
+    n_jumps=3,
+    cost=(("N", (50, 100)), ("K", (2, 4))),
+    n_timings=1,
+)
+
+PROTOCOLS = {protocol.name: protocol for protocol in (PAPER, TINY)}

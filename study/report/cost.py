@@ -1,0 +1,68 @@
+"""Measured growth of the time against the complexity in the supplement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from study.experiments.cost import BASE
+from study.protocol import Protocol
+from study.report import paper
+from study.report.blocks import Block, Drawing, Table
+
+TITLE = "Cost"
+
+
+def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
+    """Exponents of the time along each axis."""
+    curves = _curves(frame[frame["experiment"] == "cost"])
+    if not curves:
+        return
+    base = ", ".join(f"{axis} = {value}" for axis, value in BASE.items())
+    yield (
+        f"Time of one K alone on Gaussian clusters in the plane, around {base}, K' from 2, one "
+        "worker, shortest of a few. The exponent is the slope between the last two values of an "
+        "axis, in logarithms: the bound of the supplement, O(K K'² N T I D M), is for large ones."
+    )
+    body = []
+    for (mode, axis), (values, seconds) in curves.items():
+        slope = np.log(seconds[-1] / seconds[-2]) / np.log(values[-1] / values[-2])
+        times = ", ".join(f"{s:.3g} s at {v}" for v, s in zip(values, seconds, strict=True))
+        body.append([mode, axis, times, float(slope), paper.COMPLEXITY[axis]])
+    columns = ("Stadion", "axis", "times", "exponent, measured", "exponent, bound for K-means")
+    yield Table("cost", "Growth of the time", columns, body)
+    yield Drawing("cost", "Time along each axis.", lambda: _draw(curves))
+
+
+def _curves(rows: pd.DataFrame) -> dict[tuple[str, str], tuple[list[int], list[float]]]:
+    points: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for row in rows.itertuples():
+        mode, _, where = row.method.partition(" ")
+        axis, _, value = where.partition("=")
+        name = f"{paper.ALGORITHMS[row.algorithm]}, {mode}"
+        points.setdefault((name, axis), []).append((int(value), row.seconds))
+    return {
+        curve: tuple(zip(*sorted(found), strict=True))
+        for curve, found in points.items()
+        if len(found) > 1
+    }
+
+
+def _draw(curves: dict[tuple[str, str], tuple[list[int], list[float]]]) -> Any:
+    from matplotlib import pyplot as plt
+
+    axes_names = list(dict.fromkeys(axis for _, axis in curves))
+    figure, axes = plt.subplots(
+        1, len(axes_names), figsize=(3 * len(axes_names), 3), sharey=True, squeeze=False,
+        layout="constrained",
+    )
+    for (mode, axis), (values, seconds) in curves.items():
+        ax = axes[0, axes_names.index(axis)]
+        ax.loglog(values, seconds, "o-", label=mode)
+        ax.set(xlabel=axis)
+    axes[0, 0].set(ylabel="seconds")
+    axes[0, 0].legend(fontsize="x-small")
+    return figure

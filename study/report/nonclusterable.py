@@ -1,0 +1,102 @@
+"""Data without clusters: how often each method says so, by dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from study import data
+from study.protocol import Protocol
+from study.report import paper
+from study.report.blocks import Block, Drawing, Table
+
+TITLE = "Data without clusters"
+
+
+def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
+    """Rates of the right answer."""
+    rows = frame[frame["experiment"] == "nonclusterable"].copy()
+    if not len(rows):
+        return
+    rows["name"] = [
+        f"{paper.title(method)}, {paper.ALGORITHMS[algorithm]}"
+        for method, algorithm in zip(rows["method"], rows["algorithm"], strict=True)
+    ]
+    sizes = [data.size(name) for name in rows["dataset"]]
+    rows["p"], rows["n"] = [p for p, _ in sizes], [n for _, n in sizes]
+    rows["kind"] = [name.rsplit("_", 2)[0] for name in rows["dataset"]]
+    yield (
+        f"K from 1 to {protocol.unclustered_k_max}, {protocol.n_samplings} drawings of each "
+        "distribution. No answer counts as a wrong one. The paper gives Stadion's K for five "
+        "sets, 1 for all of them; it names neither the version nor the candidates."
+    )
+    yield _five(rows, protocol)
+    alone = rows[rows["kind"].isin(protocol.distributions)]
+    pairs = rows[rows["kind"] == "two_gaussians"]
+    yield _rates("k1_dimension", "Rate of K = 1 on data without clusters", alone, 1)
+    yield _rates("k2_dimension", "Rate of K = 2 on two separated Gaussians", pairs, 2)
+    yield from _by_distribution(alone)
+    caption = (
+        "Rate of the right answer by dimension: no clusters (left), two Gaussians eight standard "
+        "deviations apart (right)."
+    )
+    yield Drawing("dimension", caption, lambda: _draw(alone, pairs))
+
+
+def _five(rows: pd.DataFrame, protocol: Protocol) -> Table:
+    stadion = rows[rows["method"].str.startswith("stadion")]
+    names = sorted(stadion["name"].unique())
+    body = []
+    for dataset in protocol.unclustered:
+        own = stadion[stadion["dataset"] == dataset]
+        cells = [_share(own[own["name"] == name], 1) for name in names]
+        body.append([dataset, paper.UNCLUSTERED_K, *cells])
+    title = "The paper's five sets: how often Stadion answers K = 1"
+    return Table("k1_paper", title, ("data set", "K, paper", *names), body)
+
+
+def _share(rows: pd.DataFrame, k: int) -> str | None:
+    return f"{(rows['k'] == k).sum()} of {len(rows)}" if len(rows) else None
+
+
+def rates(rows: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Share of answers K = k, methods by dimension."""
+    right = rows.assign(right=(rows["k"] == k).fillna(False).astype(float))
+    return right.pivot_table(index="name", columns="p", values="right", aggfunc="mean")
+
+
+def _rates(name: str, title: str, rows: pd.DataFrame, k: int) -> Table:
+    table = rates(rows, k)
+    counts = rows.groupby("name").size()
+    body = [[method, *table.loc[method].tolist(), counts[method]] for method in table.index]
+    columns = ("method", *(f"p = {p}" for p in table.columns), "runs")
+    return Table(name, title, columns, body)
+
+
+def _by_distribution(rows: pd.DataFrame) -> Iterator[Table]:
+    """The same for each distribution and size, for the Stadion rows."""
+    body = []
+    stadion = rows[rows["method"].str.startswith("stadion")]
+    for (name, kind, n), own in stadion.groupby(["name", "kind", "n"]):
+        own_rates = rates(own, 1).loc[name]
+        body.append([name, kind, n, *(own_rates.get(p) for p in sorted(rows["p"].unique()))])
+    columns = ("method", "distribution", "N", *(f"p = {p}" for p in sorted(rows["p"].unique())))
+    title = "Rate of K = 1 by distribution and size"
+    yield Table("k1_distribution", title, columns, body)
+
+
+def _draw(alone: pd.DataFrame, pairs: pd.DataFrame) -> Any:
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+    for ax, rows, k in zip(axes, (alone, pairs), (1, 2), strict=True):
+        table = rates(rows, k)
+        for method in table.index:
+            style = "-o" if method.startswith("Stadion") else ":."
+            ax.plot(table.columns, table.loc[method], style, label=method)
+        ax.set(xscale="log", xlabel="dimension p", ylabel=f"rate of K = {k}", ylim=(-0.03, 1.03))
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", fontsize="x-small")
+    return figure

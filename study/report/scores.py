@@ -1,0 +1,100 @@
+"""Answers against the truth: ARI, wins and ranks on the rows of Table 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from scipy import stats
+
+from study import data
+
+RANKED = 0.9
+"""A method takes part in the ranks once it has this share of the data sets."""
+
+
+def judged(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of Table 1 with the ``ari`` of the common partition at their K, and ``win``.
+
+    An answer is judged on the algorithm's own partition at that K and seed, which the oracle's
+    row knows; no answer counts as the one-cluster partition, with ARI 0. Rows for which the
+    oracle's row is missing cannot be judged and are left out.
+    """
+    oracle = frame[frame["method"] == "oracle"]
+    found = {
+        (row.dataset, row.algorithm, row.seed): (row.details["ari"], row.k, row.seconds)
+        for row in oracle.itertuples()
+    }
+    rows = []
+    for row in frame.itertuples():
+        # Ward has one partition for all seeds.
+        seed = 0 if row.algorithm == "ward" else row.seed
+        if (row.dataset, row.algorithm, seed) not in found:
+            continue
+        aris, truth, seconds = found[row.dataset, row.algorithm, seed]
+        failed = pd.isna(row.k)
+        rows.append(
+            {
+                "dataset": row.dataset,
+                "algorithm": row.algorithm,
+                "method": row.method,
+                "seed": row.seed,
+                "k": None if failed else int(row.k),
+                "ari": 0.0 if failed else aris[int(row.k) - 1],
+                "win": not failed and row.k == truth,
+                "truth": truth,
+                "seconds": row.seconds,
+                "partition_seconds": seconds,
+                "details": row.details,
+            }
+        )
+    return pd.DataFrame(rows, columns=[*_COLUMNS])
+
+
+_COLUMNS = (
+    "dataset",
+    "algorithm",
+    "method",
+    "seed",
+    "k",
+    "ari",
+    "win",
+    "truth",
+    "seconds",
+    "partition_seconds",
+    "details",
+)
+
+
+def wide(
+    rows: pd.DataFrame, algorithm: str, methods: Sequence[str], seed: int = 0, value: str = "ari"
+) -> pd.DataFrame:
+    """Data sets by methods; a method that was run for one seed only stands for all seeds."""
+    chosen = rows[(rows["algorithm"] == algorithm) & rows["method"].isin(methods)]
+    columns = {}
+    for method, group in chosen.groupby("method"):
+        own = group[group["seed"] == seed]
+        own = own if len(own) else group[group["seed"] == group["seed"].min()]
+        columns[method] = own.set_index("dataset")[value]
+    return pd.DataFrame(columns).reindex(columns=[m for m in methods if m in columns])
+
+
+def complete(table: pd.DataFrame) -> pd.DataFrame:
+    """Methods that have nearly all data sets, on the data sets that all these have."""
+    enough = table.notna().sum() >= RANKED * len(table)
+    return table.loc[:, enough].dropna()
+
+
+def average_ranks(table: pd.DataFrame) -> pd.Series:
+    """Mean rank of each method, rank 1 for the highest ARI, ties shared."""
+    ranks = stats.rankdata(-table.to_numpy(dtype=float), axis=1)
+    return pd.Series(ranks.mean(axis=0), index=table.columns)
+
+
+def distinct(datasets: Sequence[str]) -> list[str]:
+    """Data sets without those that are the same file as an earlier one."""
+    files: dict[str, str] = {}
+    for name in sorted(datasets):
+        info = data.INFO.get(name)
+        files.setdefault(info.sha256_data if info else name, name)
+    return sorted(files.values())

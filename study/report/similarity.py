@@ -1,0 +1,89 @@
+"""Sixteen similarities, inside Stadion and as measures of success."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+from scipy import stats
+
+from study.experiments.similarity import EXTERNAL, MEASURES
+from study.protocol import Protocol
+from study.report import paper, scores
+from study.report.blocks import Block, Table
+from study.report.table1 import main_methods
+
+TITLE = "Similarity measures"
+
+
+def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
+    """Both uses of the measures."""
+    rows = frame[frame["experiment"] == "similarity"]
+    if not len(rows):
+        return
+    yield (
+        "The paper says that 16 measures were compared as the similarity inside Stadion, without "
+        "naming them or showing the comparison, and that measuring success by others than the "
+        "ARI leaves the ranking almost as it is. Ours are clusterCrit's fourteen external "
+        "criteria, ARI and NMI, with K-means and the extended version."
+    )
+    external = rows[rows["method"] == EXTERNAL].set_index("dataset")["details"]
+    yield _inside(rows, external)
+    yield from _success(frame, external)
+
+
+def _inside(rows: pd.DataFrame, external: pd.Series) -> Table:
+    """ARI and wins of Stadion with each measure; ranks among the sixteen."""
+    truth = rows[rows["method"] == EXTERNAL].set_index("dataset")["k"]
+    answers = rows[rows["method"] != EXTERNAL]
+    answers = answers[answers["dataset"].isin(external.index)].copy()
+    answers["ari"] = [
+        external[dataset]["ari"][k - 1]
+        for dataset, k in zip(answers["dataset"], answers["k"], strict=True)
+    ]
+    answers["win"] = [
+        k == truth[dataset] for dataset, k in zip(answers["dataset"], answers["k"], strict=True)
+    ]
+    body = []
+    tables = {}
+    for aggregation in ("max", "mean"):
+        methods = [f"{measure}_{aggregation}" for measure in MEASURES]
+        tables[aggregation] = scores.wide(answers.assign(algorithm=""), "", methods)
+    for measure in MEASURES:
+        row: list = [measure]
+        for aggregation, table in tables.items():
+            method = f"{measure}_{aggregation}"
+            own = answers[answers["method"] == method]
+            full = scores.complete(table)
+            rank = scores.average_ranks(full).get(method) if len(full) else None
+            row += [f"{int(own['win'].sum())} of {len(own)}", rank]
+        body.append(row)
+    columns = ("similarity", "wins, max", "rank, max", "wins, mean", "rank, mean")
+    return Table("similarities", "Stadion with each similarity", columns, body)
+
+
+def _success(frame: pd.DataFrame, external: pd.Series) -> Iterator[Table]:
+    """The K-means column of Table 1, ranked by other measures of success."""
+    rows = scores.judged(frame[frame["experiment"] == "table1"])
+    answers = scores.wide(rows, "kmeans", main_methods("kmeans"), value="k").astype(float)
+    answers = scores.complete(answers.fillna(1).loc[answers.index.isin(external.index)])
+    if not len(answers) or answers.shape[1] < 3:
+        return
+    ranks = {}
+    for measure in MEASURES:
+        values = pd.DataFrame(
+            {
+                method: [external[d][measure][int(k) - 1] for d, k in answers[method].items()]
+                for method in answers
+            },
+            index=answers.index,
+        )
+        ranks[measure] = scores.average_ranks(values)
+    body = []
+    for measure in MEASURES:
+        best = ranks[measure].drop("oracle", errors="ignore").idxmin()
+        tau = float(stats.kendalltau(ranks["ari"], ranks[measure]).statistic)
+        body.append([measure, tau, paper.title(best)])
+    columns = ("measure of success", "Kendall's tau with the ranking by ARI", "best method")
+    note = f"Average ranks of {answers.shape[1]} methods on {len(answers)} data sets."
+    yield Table("success", "The ranking of Table 1 by other measures", columns, body, note)

@@ -1,0 +1,205 @@
+"""Table 1: ours beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from study.protocol import Protocol
+from study.report import paper, scores
+from study.report.blocks import Block, Table
+
+TITLE = "Table 1: all methods on the benchmark"
+
+
+def main_methods(algorithm: str) -> list[str]:
+    """Methods of the paper's column, the oracle first."""
+    column = "gmm" if algorithm == "gmm_svd" else algorithm
+    return [method for method, columns in paper.TABLE1.items() if column in columns]
+
+
+def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
+    """Everything on Table 1."""
+    rows = scores.judged(frame[frame["experiment"] == "table1"])
+    yield (
+        "Average rank of the ARI (rank 1 is best, ties shared, the oracle takes part) and wins, "
+        "the number of data sets on which a method answers K\\*. Every answer is judged on the "
+        "algorithm's own partition at that K; a method that gives no answer gets ARI 0. "
+        f"Methods are ranked once they have {scores.RANKED:.0%} of the data sets, on the data "
+        "sets that all ranked methods have. `exemples8_Overlap_Uvar_5g` and `exemples9_YoD_6g` "
+        "are the same file, so wins are given over all sets and over the distinct ones."
+    )
+    for algorithm in paper.ALGORITHMS:
+        column = rows[rows["algorithm"] == algorithm]
+        if len(column):
+            yield _column(column, algorithm, protocol)
+    yield from _readings(rows, protocol)
+    yield from _seeds(rows, protocol)
+    yield from _claims(rows, protocol)
+    yield _per_dataset(rows)
+
+
+def _column(rows: pd.DataFrame, algorithm: str, protocol: Protocol) -> Table:
+    methods = main_methods(algorithm)
+    table = scores.wide(rows, algorithm, methods)
+    ranked = scores.complete(table)
+    ranks = scores.average_ranks(ranked) if len(ranked) else pd.Series(dtype=float)
+    wins = scores.wide(rows, algorithm, methods, value="win")
+    unique = scores.distinct(table.index)
+    body = []
+    for method in methods:
+        theirs = paper.TABLE1[method].get(algorithm, (None, None))
+        if method not in table:
+            body.append([paper.title(method), theirs[0], None, theirs[1], *[None] * 5])
+            continue
+        own = rows[rows["method"] == method]
+        body.append(
+            [
+                paper.title(method),
+                theirs[0],
+                ranks.get(method),
+                theirs[1],
+                _count(wins[method]),
+                _count(wins.loc[unique, method]),
+                _spread(own),
+                float(table[method].mean()),
+                _seconds(own),
+            ]
+        )
+    columns = ("method", "rank, paper", "rank, ours", "wins, paper", "wins, ours", "distinct sets")
+    columns += ("wins over seeds", "mean ARI", "seconds")
+    note = (
+        f"Ranks among {ranked.shape[1]} of {len(methods)} methods on {len(ranked)} of "
+        f"{len(protocol.benchmark)} data sets; seconds are the median over data sets, the "
+        f"partitions included."
+    )
+    name = f"table1_{algorithm}"
+    return Table(name, paper.ALGORITHMS[algorithm], columns, body, note)
+
+
+def _count(wins: pd.Series) -> str:
+    return f"{int(wins.sum())} of {wins.notna().sum()}"
+
+
+def _spread(own: pd.DataFrame) -> str | None:
+    """Lowest and highest number of wins over the seeds that have all the data sets."""
+    by_seed = own.groupby("seed")["win"].agg(["sum", "count"])
+    full = by_seed[by_seed["count"] == by_seed["count"].max()]["sum"]
+    return f"{full.min()}–{full.max()} ({len(full)} seeds)" if len(full) > 1 else None
+
+
+def _seconds(own: pd.DataFrame) -> float:
+    """Median time; methods that judge given partitions are charged for these."""
+    shared = own["method"].isin(SHARING)
+    return float((own["seconds"] + own["partition_seconds"].where(shared, 0.0)).median())
+
+
+SHARING = (
+    *("wemmert_gancarski", "silhouette", "davies_bouldin", "ray_turi", "calinski_harabasz"),
+    *("dunn", "xie_beni", "bic", "x_means", "g_means", "hofmeyr", "special_k"),
+)
+
+
+def _readings(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
+    """Other readings of a method, each ranked in the place of the main one."""
+    body = []
+    for algorithm in ("kmeans", "ward", "gmm"):
+        main = main_methods(algorithm)
+        others = rows[(rows["algorithm"] == algorithm) & ~rows["method"].isin(main)]
+        for method in sorted(others["method"].unique()):
+            stands_for = max((m for m in main if method.startswith(m)), key=len)
+            kept = [method if m == stands_for else m for m in main]
+            ranked = scores.complete(scores.wide(rows, algorithm, kept))
+            ranks = scores.average_ranks(ranked) if len(ranked) else pd.Series(dtype=float)
+            own = scores.wide(rows, algorithm, [method], value="win")[method]
+            column = scores.wide(rows, algorithm, [stands_for], value="win")
+            body.append(
+                [
+                    paper.ALGORITHMS[algorithm],
+                    paper.title(method),
+                    *paper.TABLE1[stands_for][algorithm],
+                    _count(column[stands_for]) if stands_for in column else None,
+                    ranks.get(method),
+                    _count(own),
+                ]
+            )
+    if body:
+        columns = ("algorithm", "reading", "rank, paper", "wins, paper", "wins, main reading")
+        columns += ("rank in its place", "wins")
+        yield Table("table1_readings", "Other readings of the same methods", columns, body)
+
+
+def _seeds(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
+    """Spread of the Stadion rows over seeds."""
+    body = []
+    stadion = rows[rows["method"].str.startswith("stadion")]
+    for (algorithm, method), own in stadion.groupby(["algorithm", "method"]):
+        answers = own.pivot(index="dataset", columns="seed", values="k")
+        repeated = answers.dropna()
+        if answers.shape[1] < 2 or not len(repeated):
+            continue
+        moved = int((repeated.nunique(axis=1) > 1).sum())
+        wins = own.groupby("seed")["win"].sum()
+        details = own["details"]
+        body.append(
+            [
+                paper.ALGORITHMS[algorithm],
+                paper.title(method),
+                ", ".join(str(int(each)) for each in wins),
+                f"{moved} of {len(repeated)}",
+                float(np.median([each["margin"] for each in details])),
+                float(np.mean([each["frequency"] > 0.95 for each in details])),
+            ]
+        )
+    if body:
+        columns = ("algorithm", "method", "wins by seed", "data sets whose K changes with the seed")
+        columns += ("median margin of the score", "share of answers with frequency above 0.95")
+        note = (
+            "Margin: best score minus second best. Frequency: how often the answer wins when the "
+            "draws are resampled."
+        )
+        yield Table("table1_seeds", "Stadion over seeds", columns, body, note)
+
+
+def _claims(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
+    """The paper's statements on Table 1, and what the rows say."""
+    body = []
+    for algorithm in ("kmeans", "ward", "gmm"):
+        ranked = scores.complete(scores.wide(rows, algorithm, main_methods(algorithm)))
+        if ranked.shape[1] < 3 or "oracle" not in ranked or not len(ranked):
+            continue
+        ranks = scores.average_ranks(ranked)
+        best = ranks.drop("oracle").sort_values(kind="stable")
+        name = paper.ALGORITHMS[algorithm]
+        found = paper.title(best.index[0])
+        agrees = best.index[0].startswith("stadion_max")
+        body.append([f"{name}: Stadion-max ranks best of all methods", f"best is {found}", agrees])
+        if algorithm == "kmeans":
+            better = [m for m in best.index if best[m] < ranks["oracle"]]
+            text = ", ".join(map(paper.title, better)) or "none"
+            claim = f"{name}: Stadion-max ranks above the oracle"
+            body.append([claim, f"above it: {text}", "stadion_max" in better])
+        others = [m for m in best.index if not m.startswith("stadion")]
+        if others:
+            agrees = others[0] == "wemmert_gancarski"
+            claim = f"{name}: Wemmert-Gançarski is the best of the others"
+            body.append([claim, f"best is {paper.title(others[0])}", agrees])
+    failures = rows[(rows["method"] == "special_k") & (rows["seed"] == 0)]
+    if len(failures):
+        failed = int(failures["k"].isna().sum())
+        text = f"fails on {failed} of {len(failures)}"
+        claim = f"SpecialK fails on {paper.SPECIAL_K_FAILURES} data sets"
+        body.append([claim, text, failed == paper.SPECIAL_K_FAILURES])
+    if body:
+        columns = ("the paper says", "ours", "agrees")
+        yield Table("table1_claims", "Statements on Table 1", columns, body)
+
+
+def _per_dataset(rows: pd.DataFrame) -> Table:
+    order = ["dataset", "algorithm", "method", "seed"]
+    columns = (*order, "truth", "k", "ari")
+    body = rows.sort_values(order)[list(columns)].to_numpy().tolist()
+    body = [[*row[:-1], f"{row[-1]:.4f}"] for row in body]
+    return Table("table1_datasets", "Answers per data set", columns, body, on_page=False)

@@ -1,0 +1,120 @@
+"""Finished runs: rows in SQLite while running, in CSV files for the repository."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from study.plan import Run, canonical, row_key
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    key TEXT PRIMARY KEY, experiment TEXT, dataset TEXT, algorithm TEXT, method TEXT,
+    seed INTEGER, settings TEXT, k INTEGER, seconds REAL, details TEXT);
+CREATE TABLE IF NOT EXISTS settings (id TEXT PRIMARY KEY, text TEXT);
+"""
+_FIELDS = ("dataset", "algorithm", "method", "seed", "settings", "k", "seconds", "details")
+
+
+def rounded(value: Any, digits: int = 6) -> Any:
+    """Numbers with few digits, so that rows read back from text are the same rows."""
+    if isinstance(value, dict):
+        return {name: rounded(each, digits) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(each, digits) for each in value]
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}")
+    return value
+
+
+class Store:
+    """Rows of finished runs; a row is there for good as soon as `add` returns."""
+
+    def __init__(self, home: Path) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self.results = home / "results"
+        self._rows = sqlite3.connect(home / "study.sqlite", timeout=60.0)
+        self._rows.executescript(_SCHEMA)
+        self._import()
+
+    def add(self, outcomes: Iterable[tuple[Run, dict[str, Any]]]) -> None:
+        """Commit the outcomes (k, seconds, details) of one task, all or none."""
+        with self._rows:
+            for run, outcome in outcomes:
+                details = canonical(rounded(outcome.get("details", {})))
+                seconds = rounded(float(outcome["seconds"]), 3)
+                self._insert(
+                    run.experiment,
+                    (run.dataset, run.algorithm, run.method, run.seed, run.settings_id),
+                    (outcome.get("k"), seconds, details),
+                )
+                setting = (run.settings_id, run.settings)
+                self._rows.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", setting)
+
+    def _insert(
+        self, experiment: str, identity: tuple[Any, ...], outcome: tuple[Any, ...]
+    ) -> None:
+        row = (row_key(experiment, *identity), experiment, *identity, *outcome)
+        marks = ", ".join("?" * len(row))
+        self._rows.execute(f"INSERT OR IGNORE INTO runs VALUES ({marks})", row)
+
+    def done(self) -> set[str]:
+        """Keys of the finished runs."""
+        return {key for (key,) in self._rows.execute("SELECT key FROM runs")}
+
+    def frame(self, runs: Iterable[Run]) -> pd.DataFrame:
+        """Finished rows of these runs, and of no others."""
+        keys = {run.key for run in runs}
+        columns = ("key", "experiment", *_FIELDS)
+        found = self._rows.execute(f"SELECT {', '.join(columns)} FROM runs")
+        frame = pd.DataFrame([row for row in found if row[0] in keys], columns=columns)
+        frame["details"] = [json.loads(text) for text in frame["details"]]
+        frame["k"] = frame["k"].astype("Int64")
+        order = ["experiment", "dataset", "algorithm", "method", "seed"]
+        return frame.sort_values(order, kind="stable", ignore_index=True)
+
+    def export(self) -> None:
+        """Write one CSV file for each experiment, and one with the settings."""
+        self.results.mkdir(parents=True, exist_ok=True)
+        for (experiment,) in self._rows.execute("SELECT DISTINCT experiment FROM runs").fetchall():
+            rows = self._rows.execute(
+                f"SELECT {', '.join(_FIELDS)} FROM runs WHERE experiment = ? "
+                "ORDER BY dataset, algorithm, method, seed, settings",
+                (experiment,),
+            )
+            _write(self.results / f"{experiment}.csv", _FIELDS, rows)
+        settings = self._rows.execute("SELECT id, text FROM settings ORDER BY text")
+        _write(self.results / "settings.csv", ("id", "text"), settings)
+
+    def _import(self) -> None:
+        """Take over committed rows; a row that is already there stays as it is."""
+        with self._rows:
+            for path in sorted(self.results.glob("*.csv")):
+                with path.open(encoding="utf-8", newline="") as file:
+                    for row in csv.DictReader(file):
+                        self._import_row(path.stem, row)
+
+    def _import_row(self, stem: str, row: dict[str, str]) -> None:
+        if stem == "settings":
+            setting = (row["id"], row["text"])
+            self._rows.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", setting)
+            return
+        identity = tuple(row[name] for name in _FIELDS[:5])
+        k = int(row["k"]) if row["k"] else None
+        details = row["details"] or "{}"
+        self._insert(stem, identity, (k, float(row["seconds"]), details))
+
+
+def _write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    part = path.with_suffix(".part")
+    with part.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows([["" if cell in (None, "{}") else cell for cell in row] for row in rows])
+    part.replace(path)  # a killed export leaves the old file whole

@@ -1,0 +1,21 @@
+"""Every selector with settings that make it quick, for tests over the registry."""
+
+from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
+
+from stablek.selectors import SELECTORS
+
+QUICK = {
+    "stadion": {"omega": [2, 3], "n_perturbations": 3, "n_epsilons": 6},
+    "gap_a": {"n_references": 10, "power": 2},
+    "gap_b": {"n_references": 10, "power": 2},
+    "hennig": {"n_bootstraps": 10},
+    "lange": {"n_splits": 10},
+    "ben_hur": {"n_pairs": 10},
+}
+
+
+def make(name, **parameters):
+    """Selector of that name."""
+    clusterer = GaussianMixture() if name == "bic" else KMeans(n_init=3)
+    return SELECTORS[name](**{"clusterer": clusterer, **QUICK.get(name, {}), **parameters})

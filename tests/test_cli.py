@@ -1,0 +1,1026 @@
+"""The command line, end to end: formats, errors, pipes, signals, files, exit status."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import stablek
+from stablek.cli import main
+from stablek.cli._completion import script
+from stablek.cli._files import check_outputs, replacing
+from stablek.cli._models import make_clusterer
+from stablek.cli._parser import ALGORITHMS, METHODS, build_parser
+from stablek.cli._tables import Table, number, printable, show
+from stablek.reading import FORMATS, InputError
+
+QUICK = ("--method", "calinski_harabasz", "--k", "2:4", "--jobs", "1")
+COMMANDS = ("select", "compare", "demo", "datasets", "completion")
+
+
+def stablek_command(*args: str) -> list[str]:
+    return [sys.executable, "-m", "stablek", *args]
+
+
+def run(*args: str, **options) -> subprocess.CompletedProcess[str]:
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(
+        stablek_command(*args), capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def run_code(code: str, *args: str, **options) -> subprocess.CompletedProcess[str]:
+    """Run main after some lines that break its world."""
+    program = f"import sys\n{code}\nfrom stablek.cli import main\nsys.exit(main(sys.argv[1:]))"
+    return subprocess.run(
+        [sys.executable, "-c", program, *args],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
+    )
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], *said: str, status: int = 2) -> None:
+    """One line on stderr, nothing on stdout."""
+    assert done.returncode == status, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("stablek")
+    for part in said:
+        assert part in done.stderr
+
+
+def blobs(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    X = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 80.0]])[y] + rng.normal(size=(n, 2)) * [0.7, 7.0]
+    return X, y
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    X, y = blobs()
+    names = [f"row {i:02}" for i in range(len(X))]
+    return pd.DataFrame({"who": names, "x": X[:, 0], "y": X[:, 1], "truth": y})
+
+
+@pytest.fixture
+def points(tmp_path, table) -> str:
+    path = tmp_path / "points.csv"
+    table[["x", "y"]].to_csv(path, index=False)
+    return str(path)
+
+
+def labels_of(path: Path) -> np.ndarray:
+    return pd.read_csv(path)["label"].to_numpy()
+
+
+# Help, version, completion: no data, quick.
+
+
+def test_version():
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"stablek {stablek.__version__}\n")
+
+
+def test_installed_command_is_the_module():
+    command = shutil.which("stablek", path=os.path.dirname(sys.executable))
+    assert command is not None
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"stablek {stablek.__version__}\n"
+
+
+def test_quick_commands_import_nothing_heavy():
+    code = (
+        "import atexit\n"
+        "heavy = 'sklearn pandas numba scipy matplotlib plotly rich numpy'.split()\n"
+        "atexit.register(lambda: print([m for m in heavy if m in sys.modules]))"
+    )
+    for arguments in (["--version"], ["select", "--help"], ["completion", "bash"]):
+        done = run_code(code, *arguments)
+        loaded = done.stdout.rstrip().splitlines()[-1]
+        # Names of data sets come from stablek.datasets, which needs numpy.
+        assert loaded in ("[]", "['scipy', 'numpy']" if "completion" in arguments else "[]")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, "datasets list", "datasets fetch"])
+def test_help(command, capsys):
+    assert main([*command.split(), "--help"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith(f"usage: stablek {command}".rstrip())
+    assert shown.err == ""
+    if command in ("", "select", "compare", "completion", "datasets fetch"):
+        assert "examples:\n" in shown.out
+    if command == "":
+        assert "exit status:" in shown.out
+        assert all(f"\n    {name} " in shown.out for name in COMMANDS)
+
+
+def test_examples_in_the_help_parse():
+    """Each example is a command line that stablek takes."""
+    parser = build_parser()
+    texts = [parser.format_help()]
+    for action in parser._actions:
+        if hasattr(action, "_name_parser_map"):
+            texts += [sub.format_help() for sub in action._name_parser_map.values()]
+    lines = re.findall(r"^  (?:.*\| )?stablek ([^|>\n]*)", "\n".join(texts), re.MULTILINE)
+    assert len(lines) >= 12
+    for line in lines:
+        assert parser.parse_args(line.split()).command in COMMANDS
+
+
+def test_names_are_those_of_the_package():
+    from stablek.selectors.registry import SELECTORS
+
+    assert tuple(SELECTORS) == METHODS
+    select = build_parser()._subparsers._group_actions[0].choices["select"]
+    (formats,) = [action.choices for action in select._actions if action.dest == "format"]
+    assert tuple(formats) == FORMATS
+
+
+def test_documented_options():
+    """The manual page has every option of every command."""
+    manual = (Path(__file__).parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+    for words in ([], ["select"], ["compare"], ["demo"], ["datasets", "fetch"]):
+        parser = build_parser()
+        for word in words:
+            parser = parser._subparsers._group_actions[0].choices[word]
+        for action in parser._actions:
+            for flag in action.option_strings:
+                if flag.startswith("--"):
+                    assert re.search(rf"[` ]{flag}\b", manual), flag
+
+
+SHELL_CASES = [
+    ("stablek ", ["select", "compare", "demo", "datasets", "completion"]),
+    ("stablek se", ["select"]),
+    ("stablek select --al", ["--algorithm"]),
+    ("stablek select f.csv --relabel ", ["auto", "refit", "extend"]),
+    ("stablek select f.csv --algorithm b", ["bisecting", "birch"]),
+    ("stablek compare --me", ["--methods"]),
+    ("stablek datasets ", ["list", "fetch"]),
+    ("stablek datasets fetch hep", ["hepta"]),
+    ("stablek completion f", ["fish"]),
+]
+
+
+def test_completion_bash(tmp_path):
+    (tmp_path / "stablek.bash").write_text(run("completion", "bash").stdout)
+    tries = [
+        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _stablek; "
+        'echo "${COMPREPLY[*]}"'
+        for words in ([repr(word) for word in line.split(" ")] for line, _ in SHELL_CASES)
+    ]
+    shell = "\n".join([f"source {tmp_path}/stablek.bash", *tries])
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    found = [line.split() for line in done.stdout.splitlines()]
+    for (line, expected), words in zip(SHELL_CASES, found, strict=True):
+        assert sorted(words) == sorted(expected), line
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_completion_fish(tmp_path):
+    (tmp_path / "stablek.fish").write_text(script("fish"))
+    for line, expected in SHELL_CASES:
+        done = subprocess.run(
+            ["fish", "-c", f"source {tmp_path}/stablek.fish; complete -C {line!r}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "HOME": str(tmp_path)},
+        )
+        assert done.stderr == ""
+        assert sorted(row.split("\t")[0] for row in done.stdout.splitlines()) == sorted(expected)
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_completion_zsh_is_valid(tmp_path):
+    (tmp_path / "_stablek").write_text(script("zsh"))
+    done = subprocess.run(
+        ["zsh", "-n", str(tmp_path / "_stablek")], capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_has_every_option_of_every_command(shell):
+    text = script(shell)
+    for command in COMMANDS:
+        parser = build_parser()._subparsers._group_actions[0].choices[command]
+        assert command in text
+        for action in parser._actions:
+            for flag in action.option_strings:
+                assert flag in text or f"-l {flag[2:]}" in text, (command, flag)
+
+
+# Formats.
+
+
+def write_ipc(path: Path, frame: pd.DataFrame) -> None:
+    made = pa.Table.from_pandas(frame)
+    with pa.ipc.new_file(str(path), made.schema) as sink:
+        sink.write_table(made)
+
+
+def arff(frame: pd.DataFrame) -> str:
+    declared = "".join(f"@attribute {name} numeric\n" for name in frame)
+    return f"@relation points\n{declared}@data\n{frame.to_csv(index=False, header=False)}"
+
+
+FORMAT_WRITERS = {
+    "p.csv": lambda path, frame: frame.to_csv(path, index=False),
+    "german.csv": lambda path, frame: frame.to_csv(path, index=False, sep=";", decimal=","),
+    "p.tsv": lambda path, frame: frame.to_csv(path, index=False, sep="\t"),
+    "p.parquet": lambda path, frame: frame.to_parquet(path),
+    "p.feather": lambda path, frame: frame.to_feather(path),
+    "p.arrow": write_ipc,
+    "p.npy": lambda path, frame: np.save(path, frame.to_numpy()),
+    "p.arff": lambda path, frame: path.write_text(arff(frame)),
+    "p.csv.gz": lambda path, frame: path.write_bytes(
+        gzip.compress(frame.to_csv(index=False).encode())
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMAT_WRITERS)
+def test_select_from_every_format(tmp_path, table, name):
+    FORMAT_WRITERS[name](tmp_path / name, table[["x", "y"]])
+    done = run("select", name, *QUICK, "--labels", "labels.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("3 clusters")
+    assert adjusted_rand_score(table["truth"], labels_of(tmp_path / "labels.csv")) == 1.0
+
+
+def test_select_from_standard_input(table):
+    text = table[["x", "y"]].to_csv(index=False, sep=";", decimal=",")
+    done = subprocess.run(
+        stablek_command("select", "-", *QUICK, "--labels", "-"),
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    header, *labels = done.stdout.split()
+    assert header == "label"
+    assert adjusted_rand_score(table["truth"], labels) == 1.0
+    # Standard output is taken, so the answer is told beside it.
+    assert "3 clusters" in done.stderr
+
+
+def test_select_from_a_pipe_in_the_file_system(points):
+    line = f"{sys.executable} -m stablek select <(cat {points}) --format csv {' '.join(QUICK)}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("3 clusters")
+
+
+# Select: the answer, the evidence, the files.
+
+
+@pytest.fixture(scope="module")
+def stadion_run(tmp_path_factory):
+    """One run of the main job that writes everything."""
+    folder = tmp_path_factory.mktemp("run")
+    X, y = blobs()
+    frame = pd.DataFrame({"who": [f"row {i:02}" for i in range(60)], "x": X[:, 0], "y": X[:, 1]})
+    frame.loc[[4, 7], "x"] = np.nan
+    frame.to_csv(folder / "points.csv", index=False)
+    done = run(
+        *("select", "points.csv", "--k", "1:5", "--omega", "2:3", "--id", "who"),
+        *("--missing", "drop", "--jobs", "2", "--seed", "3"),
+        *("--report", "r.html", "--json", "r.json", "--labels", "l.csv", "--plot", "p.png"),
+        cwd=folder,
+    )
+    return folder, done, y
+
+
+def test_answer_comes_first_and_evidence_after(stadion_run):
+    _, done, _ = stadion_run
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert re.fullmatch(r"3 clusters; runner-up \d; chosen in \d+% of resampled draws", lines[0])
+    header = lines.index(next(line for line in lines if "between" in line))
+    assert lines[header].split() == ["K", "between", "within", "stadion", "frequency"]
+    rows = [line.replace("*", "").split() for line in lines[header + 1 : header + 6]]
+    assert [row[0] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert lines[header + 3].startswith("*")
+    for _, between, within, score, frequency in rows:
+        assert float(between) - float(within) == pytest.approx(float(score), abs=0.0011)
+        assert frequency.endswith("%")
+    scores = [float(row[3]) for row in rows]
+    assert max(scores) == scores[2]
+    assert any(line.startswith("crossing at epsilon") for line in lines)
+    assert [line for line in lines if line.startswith("wrote")] == [
+        "wrote r.html",
+        "wrote r.json",
+        "wrote l.csv",
+        "wrote p.png",
+    ]
+    assert "\x1b" not in done.stdout
+
+
+def test_notes_go_to_stderr(stadion_run):
+    _, done, _ = stadion_run
+    assert done.stderr == (
+        "stablek: note: 'points.csv' has missing values: 'x' 2 (in 2 of 60 rows); these rows are "
+        "left out\n"
+    )
+
+
+def test_labels_keep_order_and_ids(stadion_run):
+    folder, _, y = stadion_run
+    with open(folder / "l.csv", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["who", "label"]
+    assert [row[0] for row in rows] == [f"row {i:02}" for i in range(60)]
+    dropped = [4, 7]
+    assert [i for i, row in enumerate(rows) if row[1] == ""] == dropped
+    kept = [int(row[1]) for row in rows if row[1]]
+    assert adjusted_rand_score(np.delete(y, dropped), kept) == 1.0
+
+
+def test_json_is_the_summary(stadion_run):
+    folder, done, _ = stadion_run
+    summary = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    assert summary["answer"]["n_clusters"] == 3
+    assert done.stdout.startswith(summary["answer"]["sentence"])
+    assert summary["data"]["source"] == "points.csv"
+    assert [row["value"] for row in summary["candidates"]] == [1, 2, 3, 4, 5]
+    assert summary["seed"] == "3"
+
+
+def test_snippet_gives_the_same_answer(stadion_run):
+    folder, _, _ = stadion_run
+    summary = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    snippet = summary["snippet"] + "print(selector.scores_.tolist())\n"
+    done = subprocess.run(
+        [sys.executable, "-c", snippet], capture_output=True, text=True, cwd=folder, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    n_clusters, scores = done.stdout.splitlines()
+    assert int(n_clusters) == 3
+    expected = [row["score"] for row in summary["candidates"]]
+    np.testing.assert_allclose(json.loads(scores), expected, rtol=1e-5)
+
+
+def test_report_shows_the_values_of_the_file(stadion_run):
+    folder, _, _ = stadion_run
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    assert "3 clusters" in page
+    summary = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    assert "80" in json.dumps(summary)  # a mean of y before scaling is near 80
+
+
+def test_plot_is_a_picture(stadion_run):
+    folder, _, _ = stadion_run
+    assert (folder / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_temporary_files_are_left(stadion_run):
+    folder, _, _ = stadion_run
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"points.csv", "r.html", "r.json", "l.csv", "p.png"}
+
+
+def test_files_have_usual_permissions(stadion_run):
+    folder, _, _ = stadion_run
+    umask = os.umask(0)
+    os.umask(umask)
+    for name in ("r.html", "r.json", "l.csv", "p.png"):
+        assert (folder / name).stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+def test_same_seed_same_files_for_any_number_of_workers(points, tmp_path, capsys):
+    read = []
+    for jobs in ("1", "2"):
+        out = tmp_path / f"{jobs}.json"
+        arguments = ["--k", "1:4", "--omega", "2", "--jobs", jobs, "--json", str(out)]
+        assert main(["select", points, *arguments]) == 0
+        summary = json.loads(out.read_text())
+        read.append([summary[key] for key in ("answer", "candidates", "paths", "partitions")])
+    assert read[0] == read[1]
+    capsys.readouterr()
+
+
+def test_json_on_standard_output(points):
+    done = run("select", points, *QUICK, "--json", "-")
+    assert json.loads(done.stdout)["answer"]["n_clusters"] == 3
+    assert "3 clusters" in done.stderr
+
+
+def test_scaling_decides(points, capsys):
+    """y has ten times the spread: without scaling it hides what x tells."""
+    assert main(["select", points, "--method", "silhouette", "--k", "2:5"]) == 0
+    scaled = capsys.readouterr().out
+    assert main(["select", points, "--method", "silhouette", "--k", "2:5", "--no-scale"]) == 0
+    plain = capsys.readouterr().out
+    assert "standardised" in scaled
+    assert "standardised" not in plain
+    score = r"\n\*  \d +(\S+)"
+    assert re.search(score, scaled)[1] != re.search(score, plain)[1]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm(points, capsys, algorithm):
+    assert main(["select", points, *QUICK, "--algorithm", algorithm]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("3 clusters"), shown
+    assert f"; {algorithm}; " in shown.out
+
+
+def test_algorithms_are_what_they_say():
+    linkages = {name: make_clusterer(name).linkage for name in ("ward", "average", "single")}
+    assert linkages == {name: name for name in linkages}
+    assert len({repr(make_clusterer(name)) for name in ALGORITHMS}) == len(ALGORITHMS)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(points, capsys, method):
+    assert main(["select", points, "--method", method, "--k", "1:4", "--jobs", "1"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(("3 clusters", "2 clusters", "4 clusters", "no ")), out
+    assert f"; {method}; " in out
+    if method in ("stadion", "silhouette", "calinski_harabasz", "gap_a", "bic"):
+        assert out.startswith("3 clusters")
+
+
+def test_default_k_is_limited_by_the_data(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("x,y\n0,0\n0,1\n9,9\n9,8\n0,0\n")
+    assert main(["select", str(tmp_path / "a.csv"), "--method", "calinski_harabasz"]) == 0
+    rows = re.findall(r"^\*? +(\d+) ", capsys.readouterr().out, re.MULTILINE)
+    assert rows == ["1", "2", "3", "4"]
+
+
+def test_many_candidates_make_a_small_table(points, capsys):
+    assert main(["select", points, "--method", "calinski_harabasz", "--k", "2:15"]) == 0
+    out = capsys.readouterr().out
+    assert len(re.findall(r"^[* ] +\d+ +[\d.]+$", out, re.MULTILINE)) == 12
+    assert "the 12 best of 14 candidates" in out
+    assert "\n*   3 " in out
+
+
+def test_abstention_is_an_answer(points, tmp_path, capsys, monkeypatch):
+    from stablek.selectors.criterion import Verdict
+    from stablek.selectors.index import CalinskiHarabasz
+
+    def judge(self, reference, values):
+        return Verdict(np.full(len(values), np.nan), None, "it has no opinion")
+
+    monkeypatch.setattr(CalinskiHarabasz, "_judge", judge)
+    labels = tmp_path / "l.csv"
+    assert main(["select", points, *QUICK, "--labels", str(labels)]) == 0
+    assert "no answer: it has no opinion" in capsys.readouterr().out
+    with open(labels, newline="") as file:
+        assert list(csv.reader(file)) == [["label"], *([[""]] * 60)]
+
+
+# Compare, demo, data sets.
+
+
+def test_compare(points, tmp_path):
+    done = run(
+        *("compare", points, "--k", "1:4", "--methods", "silhouette,calinski_harabasz,bic"),
+        *("--algorithms", "kmeans,ward", "--json", "c.json"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("votes: K = 3 by 4 of 6\n")
+    rows = json.loads((tmp_path / "c.json").read_text())
+    assert [(row["algorithm"], row["method"], row["n_clusters"]) for row in rows] == [
+        (algorithm, method, None if method == "bic" else 3)
+        for algorithm in ("kmeans", "ward")
+        for method in ("silhouette", "calinski_harabasz", "bic")
+    ]
+    assert rows[0]["agreement"] == 1.0
+    assert "wrote c.json" in done.stdout
+    assert done.stderr.count("stablek: note: bic abstains") == 2
+
+
+def test_compare_with_stadion_writes_a_report(points, tmp_path, capsys):
+    report, table = str(tmp_path / "c.html"), str(tmp_path / "c.md")
+    arguments = ["--k", "1:4", "--omega", "2", "--methods", "stadion,dunn"]
+    assert main(["compare", points, *arguments, "--report", report]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("stadion: 3 clusters; votes: K = 3 by 2 of 2")
+    assert re.search(r"^\*  stadion +3 ", out, re.MULTILINE)
+    assert "dunn" in Path(report).read_text()
+    assert main(["compare", points, *arguments, "--report", table]) == 0
+    assert "dunn" in Path(table).read_text()
+
+
+def test_demo(tmp_path):
+    done = run("demo", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\n5 clusters; " in done.stdout
+    assert re.search(r"^\* +5 ", done.stdout, re.MULTILINE)
+    assert (tmp_path / "stablek-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert "5 clusters" in (tmp_path / "stablek-demo.html").read_text(encoding="utf-8")
+    assert "stablek-demo.html" in done.stdout
+    assert "stablek-demo.png" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"stablek-demo.html", "stablek-demo.png"}
+
+
+def test_datasets_list():
+    done = run("datasets", "list")
+    assert done.returncode == 0
+    header, *rows = done.stdout.splitlines()
+    assert header.split() == ["name", "rows", "features", "clusters"]
+    assert len(rows) == 74
+    assert ["hepta", "212", "3", "7"] in [row.split() for row in rows]
+
+
+def test_datasets_fetch(tmp_path, benchmark_files):
+    done = run("datasets", "fetch", "hepta", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    frame = pd.read_csv(tmp_path / "hepta.csv")
+    assert frame.columns.tolist() == ["x1", "x2", "x3", "label"]
+    X, y = stablek.datasets.fetch_benchmark("hepta")
+    np.testing.assert_array_equal(frame[["x1", "x2", "x3"]].to_numpy(), X)
+    np.testing.assert_array_equal(frame["label"], y)
+    assert "stablek select hepta.csv --drop label" in done.stdout
+
+
+@pytest.fixture
+def benchmark_files():
+    import stablek.datasets  # noqa: F401
+
+    if "STABLEK_DATA_DIR" not in os.environ:
+        pytest.skip("needs the benchmark files: set STABLEK_DATA_DIR to their folder")
+
+
+def test_datasets_fetch_offline_is_one_line(tmp_path):
+    code = (
+        "import urllib.request\n"
+        "def refuse(*_, **__): raise OSError('no network')\n"
+        "urllib.request.urlopen = refuse"
+    )
+    environment = {**os.environ, "STABLEK_CACHE": str(tmp_path)}
+    environment.pop("STABLEK_DATA_DIR", None)
+    done = run_code(code, "datasets", "fetch", "hepta", env=environment, cwd=tmp_path)
+    assert_refused(done, "cannot download", "STABLEK_DATA_DIR")
+    assert list(tmp_path.glob("*.csv")) == []
+
+
+# Bad input: exit 2, one line.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("", "COMMAND"),
+        ("choose points.csv", "invalid choice: 'choose'"),
+        ("select", "FILE"),
+        ("select points.csv extra", "unrecognized arguments: extra"),
+        ("select points.csv --kk 3", "unrecognized arguments"),
+        ("select points.csv --algo ward", "unrecognized arguments"),
+        ("select points.csv --k", "--k: expected one argument"),
+        ("select points.csv --k two", "--k: 'two' is no range"),
+        ("select points.csv --k 0:3", "--k: '0:3' must start at 1"),
+        ("select points.csv --k 5:2", "runs backwards"),
+        ("select points.csv --k 2,2", "without repeating"),
+        ("select points.csv --k 4,2", "must ascend"),
+        ("select points.csv --k 1:999999999", "too long"),
+        ("select points.csv --k -1:3", "--k"),
+        ("select points.csv --omega 1:3", "--omega: '1:3' must start at 2"),
+        ("select points.csv --algorithm dbscan", "invalid choice: 'dbscan'"),
+        ("select points.csv --method elbow", "invalid choice: 'elbow'"),
+        ("select points.csv --relabel never", "invalid choice: 'never'"),
+        ("select points.csv --columns x --drop y", "not allowed with argument"),
+        ("select points.csv --columns x,,y", "names separated by commas"),
+        ("select points.csv --seed -1", "--seed"),
+        ("select points.csv --seed one", "--seed: 'one' must be a whole number"),
+        ("select points.csv --jobs 0", "--jobs: '0' must be a whole number other than 0"),
+        ("select points.csv --missing zero", "invalid choice: 'zero'"),
+        ("select points.csv --delimiter ab", "--delimiter: 'ab' must be one character"),
+        ("compare points.csv --methods stadion,elbow", "unknown name 'elbow'"),
+        ("compare points.csv --algorithms dbscan", "unknown name 'dbscan'"),
+        ("datasets", "ACTION"),
+        ("completion tcsh", "invalid choice: 'tcsh'"),
+    ],
+)
+def test_wrong_arguments(arguments, said, capsys):
+    assert main(arguments.split()) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert said in shown.err
+
+
+WRONG_DATA = [
+    ("select none.csv", "cannot read 'none.csv': No such file or directory"),
+    ("select .", "cannot tell the format of '.'"),
+    ("select . --format csv", "Is a directory"),
+    ("select points.xyz", "--format csv|tsv|parquet"),
+    ("select empty.csv", "'empty.csv' is empty"),
+    ("select binary.csv", "binary data"),
+    ("select broken.parquet", "cannot read 'broken.parquet' as parquet"),
+    ("select names.csv", "not numeric: 'who' (row 1 of 'who' is 'ann'); leave them out"),
+    ("select gaps.csv", "missing values: 'y' 1 (in 1 of 3 rows); --missing drop"),
+    ("select points.csv --columns x,z", "--columns: 'points.csv' has no column 'z'"),
+    ("select points.csv --drop z", "--drop: 'points.csv' has no column 'z'"),
+    ("select points.csv --id z", "--id: 'points.csv' has no column 'z'"),
+    ("select points.csv --k 1:61", "--k asks for 61 clusters", "60 distinct rows; use --k 1:60"),
+    ("select same.csv --k 2", "only 1 distinct rows"),
+    ("select points.csv --k 1 --method silhouette", "cannot judge any K"),
+    ("select points.csv --method bic --algorithm ward", "defined for GaussianMixture only"),
+    ("select points.csv --method dunn --omega 2:4", "--omega is an option of --method stadion"),
+    ("select points.csv --algorithm ward --relabel extend", "cannot predict"),
+    ("compare points.csv --methods dunn --omega 2:3", "--omega needs stadion among --methods"),
+    ("compare points.csv --methods dunn --report r.html", "--report needs stadion"),
+    ("datasets fetch heptaa", "did you mean 'hepta'?"),
+    # Output files, told before any work.
+    ("select points.csv --report r.docx", "--report 'r.docx' must end in one of .html"),
+    ("select points.csv --plot p.txt", "--plot 'p.txt' must end in one of .png"),
+    ("select points.csv --labels nofolder/l.csv", "folder", "No such file or directory"),
+    ("select points.csv --labels names.csv/l.csv", "names.csv': Not a directory"),
+    ("select points.csv --report /proc/r.html", "--report: cannot write '/proc/r.html'"),
+    ("select points.csv --json folder", "--json: cannot write 'folder': it is a folder"),
+    ("select points.csv --labels points.csv", "--labels 'points.csv' is the input file"),
+    ("select points.csv --labels o.csv --json ./o.csv", "--json and --labels both write to"),
+    ("select points.csv --labels - --json -", "both write to '-'"),
+    ("demo --output-dir nofolder", "No such file or directory"),
+    ("demo --output-dir names.csv", "Not a directory"),
+    ("datasets fetch hepta --output nofolder/x.csv", "--output: cannot write"),
+]
+
+
+@pytest.fixture
+def wrong_world(tmp_path, table, monkeypatch):
+    table[["x", "y"]].to_csv(tmp_path / "points.csv", index=False)
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "binary.csv").write_bytes(b"\0\1\2")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
+    (tmp_path / "names.csv").write_text("who,x\nann,1\nbob,2\n")
+    (tmp_path / "gaps.csv").write_text("x,y\n1,2\n3,\n5,6\n")
+    (tmp_path / "same.csv").write_text("x,y\n1,2\n1,2\n1,2\n")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("arguments", "said"), [(a, s) for a, *s in WRONG_DATA])
+def test_wrong_data(arguments, said, capsys, wrong_world):
+    before = {path: path.read_bytes() for path in wrong_world.iterdir() if path.is_file()}
+    assert main(arguments.split()) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1, shown.err
+    assert shown.err.startswith("stablek: ")
+    for part in said:
+        assert part in shown.err
+    after = {path: path.read_bytes() for path in wrong_world.iterdir() if path.is_file()}
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("select points.csv --k two", "is no range"),
+        ("select none.csv", "No such file"),
+        ("select names.csv", "not numeric"),
+        ("select points.csv --k 1 --method silhouette", "cannot judge any K"),
+        ("select points.csv --labels names.csv/l.csv", "Not a directory"),
+    ],
+)
+def test_wrong_input_in_a_process(arguments, said, wrong_world):
+    """The same from outside: each stage at which a run can be refused."""
+    assert_refused(run(*arguments.split(), cwd=wrong_world), said)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to read-only folders")
+def test_read_only_folder(points, tmp_path):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    done = run("select", points, "--labels", str(locked / "l.csv"))
+    assert_refused(done, "Permission denied")
+
+
+def test_output_is_refused_before_the_work(points, monkeypatch):
+    monkeypatch.setattr("stablek.cli._select.load", lambda _: pytest.fail("data were read"))
+    assert main(["select", points, "--plot", "/proc/p.png"]) == 2
+
+
+def test_odd_names_make_one_line(tmp_path, capsys):
+    odd = '"a\nb","\x1b[31mred","</script><script>alert(1)</script>","\u202eright to left"\n'
+    path = tmp_path / "odd.csv"
+    path.write_text(odd + "t,t,t,t\nu,u,u,u\n")
+    assert main(["select", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "\x1b" not in err
+    assert "\u202e" not in err
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("pandas", ["select", "points.csv"]),
+        ("pyarrow", ["compare", "points.csv"]),
+        ("plotly", ["select", "points.csv", "--report", "r.html"]),
+        ("jinja2", ["select", "points.csv", "--report", "r.html"]),
+        ("matplotlib", ["select", "points.csv", "--plot", "p.png"]),
+    ],
+)
+def test_package_that_is_not_installed(module, arguments, wrong_world):
+    done = run_code(f"sys.modules[{module!r}] = None", *arguments, cwd=wrong_world)
+    assert_refused(done, module, "pip install 'stablek[cli]'")
+
+
+def test_packages_for_extras_are_not_needed_for_the_answer(points):
+    code = "for name in 'rich tqdm matplotlib plotly jinja2'.split(): sys.modules[name] = None"
+    done = run_code(code, "select", points, *QUICK, "--json", "/dev/null")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("3 clusters")
+
+
+def test_an_error_of_stablek_itself():
+    code = "import stablek.cli._demo as demo\ndemo.run = lambda args: {}['no such key']"
+    done = run_code(code, "demo")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr  # what a bug report needs
+    assert done.stderr.splitlines()[-1].startswith("stablek: internal error: KeyError")
+
+
+# Files are replaced whole or not at all.
+
+
+def test_replacing_is_all_or_nothing(tmp_path):
+    target = tmp_path / "file.txt"
+    target.write_text("old")
+    target.chmod(0o640)
+    with pytest.raises(KeyboardInterrupt), replacing(str(target)) as part:
+        Path(part).write_text("half of the n")
+        raise KeyboardInterrupt
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+    with replacing(str(target)) as part:
+        Path(part).write_text("new")
+        assert Path(part).suffix == ".txt"
+        assert target.read_text() == "old"
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_replacing_follows_links(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to("real/a.csv")
+    with replacing(str(tmp_path / "link.csv")) as part:
+        Path(part).write_text("new")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real" / "a.csv").read_text() == "new"
+
+
+def test_devices_are_written_to_not_replaced(tmp_path):
+    check_outputs({"--labels": "/dev/null"})
+    with replacing("/dev/null") as part:
+        Path(part).write_text("gone")
+    assert not os.path.isfile("/dev/null")
+    os.mkfifo(tmp_path / "fifo")
+    reader = subprocess.Popen(["cat", tmp_path / "fifo"], stdout=subprocess.PIPE)
+    with replacing(str(tmp_path / "fifo")) as part:
+        Path(part).write_text("through")
+    assert reader.communicate(timeout=60)[0] == b"through"
+
+
+def test_outputs_that_clash(tmp_path):
+    (tmp_path / "link.csv").symlink_to("data.csv")
+    (tmp_path / "data.csv").touch()
+    data, link = str(tmp_path / "data.csv"), str(tmp_path / "link.csv")
+    with pytest.raises(InputError, match="is the input file"):
+        check_outputs({"--labels": link}, data)
+    with pytest.raises(InputError, match="both write"):
+        check_outputs({"--labels": link, "--json": data})
+    with pytest.raises(InputError, match="it has no name"):
+        check_outputs({"--json": ""})
+
+
+# Pipes, terminals, signals.
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["datasets", "list"], ["completion", "bash"]])
+def test_reader_that_goes_away(arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        stablek_command(*arguments), stdout=writing, stderr=subprocess.PIPE, timeout=60
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_reader_that_goes_away_from_an_answer(points, tmp_path):
+    labels = tmp_path / "l.csv"
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        stablek_command("select", points, *QUICK, "--labels", str(labels)),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=300,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(labels_of(labels)) == 60  # files come before the answer
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_full_disk():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            stablek_command("completion", "bash"),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONUNBUFFERED": ""},
+        )
+    assert done.returncode == 1
+    assert done.stderr == "stablek: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_full_disk_under_a_file(points, capsys):
+    assert main(["select", points, *QUICK, "--labels", "/dev/full"]) == 1
+    assert capsys.readouterr() == ("", "stablek: '/dev/full': No space left on device\n")
+
+
+def test_on_a_terminal(points):
+    """A table with lines and a progress bar, as a terminal shows them."""
+    out_main, out = pty.openpty()
+    err_main, err = pty.openpty()
+    for terminal in (out, err):
+        termios.tcsetwinsize(terminal, (40, 100))
+    process = subprocess.Popen(
+        stablek_command("select", points, "--k", "1:3", "--omega", "2", "--jobs", "1"),
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        env={**os.environ, "TERM": "xterm-256color"},
+    )
+    os.close(out)
+    os.close(err)
+    shown, progress = read_all(out_main), read_all(err_main)
+    assert process.wait(timeout=300) == 0
+    assert shown.startswith("3 clusters")
+    assert "───" in shown
+    assert "\x1b[1m" in shown  # the chosen row is bold
+    assert "100%|" in progress
+    assert re.search(r"\[\d\d:\d\d<", progress)  # time spent and time left
+
+
+def read_all(terminal: int) -> str:
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(terminal, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(terminal)
+    return b"".join(chunks).decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "whole_group", "status"),
+    [("SIGINT", False, 130), ("SIGINT", True, 130), ("SIGTERM", False, 143)],
+)
+def test_interrupt_mid_run(tmp_path, name, whole_group, status):
+    """Ctrl-C (which a terminal sends to the whole group): no workers, no half files."""
+    X, _ = blobs(600)
+    pd.DataFrame(X).to_csv(tmp_path / "p.csv", index=False)
+    (tmp_path / "l.csv").write_text("old")
+    process = subprocess.Popen(
+        # No fast engine, much to do: it runs in worker processes for minutes.
+        stablek_command(
+            *("select", "p.csv", "--algorithm", "bisecting", "--relabel", "refit", "--k", "1:60"),
+            *("--jobs", "2", "--labels", "l.csv"),
+        ),
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A shell that runs tests in the background may have it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        workers = wait_for_workers(process)
+        number_ = getattr(signal, name)
+        if whole_group:
+            os.killpg(process.pid, number_)
+        else:
+            process.send_signal(number_)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == status
+    assert (out, err) == ("", "stablek: interrupted\n")
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert [child for child in alive if child.status() != psutil.STATUS_ZOMBIE] == []
+    assert (tmp_path / "l.csv").read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"p.csv", "l.csv"}
+
+
+def wait_for_workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """Children of the process, once some of them work."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None:
+        children = psutil.Process(process.pid).children(recursive=True)
+        busy = [c for c in children if c.is_running() and sum(c.cpu_times()[:2]) > 1.0]
+        if len(busy) >= 2:
+            return children
+        time.sleep(0.1)
+    pytest.fail(f"no workers were seen; status {process.poll()}")
+
+
+def test_interrupt_while_numbers_are_read(tmp_path):
+    process = subprocess.Popen(
+        stablek_command("select", "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:  # until it waits for input
+            if psutil.Process(process.pid).status() == psutil.STATUS_SLEEPING and any(
+                "pyarrow" in entry.path for entry in psutil.Process(process.pid).memory_maps()
+            ):
+                break
+            time.sleep(0.1)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.stderr.read() == "stablek: interrupted\n"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# Size.
+
+
+def test_a_million_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=1_000_000)
+    X = np.array([[0, 0], [8, 0], [0, 8]])[y] + rng.normal(size=(len(y), 2))
+    pa.csv.write_csv(pa.table({"x": X[:, 0], "y": X[:, 1]}), tmp_path / "million.csv")
+    done = run(
+        *("select", "million.csv", "--method", "calinski_harabasz", "--k", "2:4"),
+        *("--labels", "l.csv", "--json", "-"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["answer"]["n_clusters"] == 3
+    labels = labels_of(tmp_path / "l.csv")
+    assert len(labels) == 1_000_000
+    assert adjusted_rand_score(y, labels) > 0.99
+
+
+# Tables.
+
+
+def test_plain_table(capsys):
+    show(Table(["name", "K"], [["a", "10"], ["bcd\x1b", "2"]], chosen=1, left=["name"]))
+    assert capsys.readouterr().out == "   name   K\n   a     10\n*  bcd?   2\n"
+
+
+def test_numbers_in_tables():
+    assert [number(v) for v in (0.12345, -2.0, 1234567.0, float("nan"), float("inf"))] == [
+        "0.123",
+        "-2.000",
+        "1.235e+06",
+        "-",
+        "-",
+    ]
+    assert printable("a\x1b[2Jb\n") == "a?[2Jb?"

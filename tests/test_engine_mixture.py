@@ -1,0 +1,430 @@
+"""The mixture engine against scikit-learn, the generic engine and published numbers."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import scale
+from threadpoolctl import threadpool_limits
+
+import stablek.engines.mixture
+import stablek.mixture
+from stablek import seeding
+from stablek.engines.base import Setting
+from stablek.engines.generic import GenericEngine
+from stablek.engines.mixture import MixtureEngine, unsupported
+from stablek.mixture import SVDGaussianMixture, hierarchical_labels, hierarchical_start
+from stablek.perturbations import PERTURBATIONS, resolve_perturbation
+from stablek.results import Group, Partition, Request
+from stablek.similarity import SIMILARITIES, resolve_similarity
+
+KINDS = ("full", "tied", "diag", "spherical")
+EPSILONS = np.array([0.0, 0.2, 0.9])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_blas_thread():
+    """Small matrix products of scikit-learn take longer in many threads than in one."""
+    with threadpool_limits(1):
+        yield
+
+
+def engine(**parameters):
+    return MixtureEngine(GaussianMixture(**parameters))
+
+
+def setting(X, perturbation="uniform", similarity="ari", relabel="extend", entropy=7):
+    return Setting(
+        entropy,
+        resolve_perturbation(perturbation),
+        X.std(axis=0),
+        resolve_similarity(similarity),
+        relabel,
+    )
+
+
+def blobs(n=120, p=2, seed=0):
+    X, _ = make_blobs(n, n_features=p, centers=4, random_state=seed, cluster_std=1.5)
+    return X
+
+
+def iris():
+    return scale(load_iris().data)
+
+
+def groups_of(eng, X, conf, ks=(2, 3, 4), omega=(2, 3)):
+    """X with its partitions, and each cluster of each partition with its re-clusterings."""
+    [whole] = eng.references(X, [Request(None, ks)], conf)
+    requests = [
+        Request(np.flatnonzero(part.labels == label), omega, part)
+        for part in whole
+        for label in range(part.value)
+    ]
+    requests = [request for request in requests if len(request.rows) > 10]
+    inside = eng.references(X, requests, conf)
+    groups = [Group(r.rows, parts) for r, parts in zip(requests, inside, strict=True)]
+    return [Group(None, whole), *groups]
+
+
+def with_estimators(eng, X, groups):
+    """The same groups with scikit-learn estimators as models, for the generic engine."""
+    return [
+        Group(
+            group.rows,
+            tuple(Partition(p.value, p.labels, eng.estimator(X, p)) for p in group.partitions),
+        )
+        for group in groups
+    ]
+
+
+def start_of(X, labels, kind, reg_covar=1e-6):
+    """The model of labelled points, as scikit-learn's parameters to start from."""
+    k, p = labels.max() + 1, X.shape[1]
+    gaps = [X[labels == c] - X[labels == c].mean(axis=0) for c in range(k)]
+    ridge = reg_covar * np.eye(p)
+    each = np.stack([g.T @ g / len(g) + ridge for g in gaps])
+    precisions = {
+        "full": lambda: np.linalg.inv(each),
+        "tied": lambda: np.linalg.inv(sum(g.T @ g for g in gaps) / len(X) + ridge),
+        "diag": lambda: 1 / np.diagonal(each, axis1=1, axis2=2),
+        "spherical": lambda: 1 / np.diagonal(each, axis1=1, axis2=2).mean(axis=1),
+    }[kind]()
+    return {
+        "weights_init": np.bincount(labels) / len(X),
+        "means_init": np.stack([X[labels == c].mean(axis=0) for c in range(k)]),
+        "precisions_init": precisions,
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_from_the_same_start_the_likelihood_is_scikit_learns(kind):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, p, k = int(rng.integers(40, 600)), int(rng.integers(1, 6)), int(rng.integers(1, 6))
+        X = rng.normal(size=(n, p)) + 2.5 * rng.integers(0, 4, size=(n, 1))
+        tol, max_iter = [(1e-3, 100), (1e-7, 60), (1e-3, 1)][seed % 3]
+        parameters = {"covariance_type": kind, "tol": tol, "max_iter": max_iter}
+        eng = engine(**parameters)
+        points = np.ascontiguousarray(X.T)
+        [labels] = eng._starts(points, k, 0, "reference")
+        start = start_of(X, labels, kind)
+        model = eng._model(points, k, points, labels[None])
+        theirs = GaussianMixture(k, **parameters, **start).fit(X)
+        assert model.lower_bound == pytest.approx(theirs.lower_bound_, rel=1e-9)
+        assert (model.n_iter, model.converged) == (theirs.n_iter_, theirs.converged_)
+        ours = eng.estimator(X, Partition(k, labels, model))
+        assert ours.score(X) >= theirs.score(X) - 1e-6 * abs(theirs.score(X))
+        for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
+            np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_over_seeds_fits_are_as_good_as_scikit_learns(kind):
+    X = iris()
+    ours, theirs = [], []
+    for seed in range(10):
+        conf = setting(X, entropy=seed)
+        [[found]] = engine(n_init=2, covariance_type=kind).references(
+            X, [Request(None, (4,))], conf
+        )
+        ours.append(found.model.lower_bound)
+        model = GaussianMixture(4, n_init=2, covariance_type=kind, random_state=seed)
+        theirs.append(model.fit(X).lower_bound_)
+    error = np.sqrt((np.var(ours) + np.var(theirs)) / 10)
+    assert np.mean(ours) > np.mean(theirs) - 3 * error - 1e-3
+
+
+def test_more_starts_are_never_worse():
+    X = blobs(200)
+    bounds = []
+    for n_init in (1, 3, 10):
+        [[found]] = engine(n_init=n_init).references(X, [Request(None, (6,))], setting(X))
+        bounds.append(found.model.lower_bound)
+    assert bounds == sorted(bounds)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 7])
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimator_predicts_what_the_engine_labels(kind, p):
+    X = blobs(300, p)
+    eng, conf = engine(covariance_type=kind), setting(X)
+    [partitions] = eng.references(X, [Request(None, (1, 3, 5))], conf)
+    for partition in partitions:
+        estimator = eng.estimator(X, partition)
+        assert type(estimator) is GaussianMixture
+        np.testing.assert_array_equal(estimator.predict(X), partition.labels)
+        assert np.isfinite([estimator.score(X), estimator.bic(X)]).all()
+        assert estimator.sample(5)[0].shape == (5, p)
+        noise = seeding.noise(conf.entropy, 4, p, 0, len(X))
+        for epsilon, (rows, labels) in zip(
+            EPSILONS, eng.relabel(X, partition, 4, EPSILONS, conf), strict=True
+        ):
+            noisy = X + epsilon * (X.std(axis=0) * noise)
+            assert rows is None
+            np.testing.assert_array_equal(labels, estimator.predict(noisy))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_extended_similarities_equal_a_plain_loop(kind):
+    X = blobs(1500, p=3)  # more rows than one block
+    eng, conf = engine(covariance_type=kind), setting(X)
+    groups = groups_of(eng, X, conf)
+    found = eng.similarities(X, groups, 3, EPSILONS, conf)
+    noise = seeding.noise(conf.entropy, 3, X.shape[1], 0, len(X))
+    for group, values in zip(with_estimators(eng, X, groups), found, strict=True):
+        rows = np.arange(len(X)) if group.rows is None else group.rows
+        for i, partition in enumerate(group.partitions):
+            for e, epsilon in enumerate(EPSILONS):
+                noisy = (X + epsilon * (X.std(axis=0) * noise))[rows]
+                expected = adjusted_rand_score(partition.labels, partition.model.predict(noisy))
+                assert values[i, e] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("perturbation", ["gaussian", "shift", "offset", "scale", "warp"])
+def test_every_perturbation_extends_as_in_the_generic_engine(perturbation):
+    X = blobs(100, p=4)
+    eng, conf = engine(), setting(X, perturbation)
+    groups = groups_of(eng, X, conf)
+    generic = GenericEngine(GaussianMixture(), "n_components")
+    found = eng.similarities(X, groups, 1, EPSILONS, conf)
+    expected = generic.similarities(X, with_estimators(eng, X, groups), 1, EPSILONS, conf)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+@pytest.mark.parametrize("similarity", sorted(SIMILARITIES))
+def test_every_similarity_extends_as_in_the_generic_engine(similarity):
+    X = blobs(60)
+    eng, conf = engine(), setting(X, similarity=similarity)
+    groups = groups_of(eng, X, conf)
+    generic = GenericEngine(GaussianMixture(), "n_components")
+    found = eng.similarities(X, groups, 0, EPSILONS, conf)
+    expected = generic.similarities(X, with_estimators(eng, X, groups), 0, EPSILONS, conf)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+@pytest.mark.parametrize("perturbation", sorted(PERTURBATIONS))
+def test_refits_of_every_perturbation_are_near_the_generic_engines(perturbation):
+    X, _ = make_blobs(80, n_features=4, centers=3, random_state=2)
+    clusterer = GaussianMixture(n_init=3, covariance_type="diag", reg_covar=1e-3)
+    eng, conf = MixtureEngine(clusterer), setting(X, perturbation, relabel="refit")
+    groups = groups_of(eng, X, conf, ks=(2, 3), omega=())[:1]
+    level = np.array([1.0 if perturbation == "bootstrap" else 0.25])
+    generic = GenericEngine(clusterer, "n_components")
+    ours = [eng.similarities(X, groups, d, level, conf)[0][:, 0] for d in range(8)]
+    theirs = [generic.similarities(X, groups, d, level, conf)[0][:, 0] for d in range(8)]
+    error = np.sqrt((np.var(ours, axis=0) + np.var(theirs, axis=0)) / 8)
+    assert (abs(np.mean(ours, axis=0) - np.mean(theirs, axis=0)) <= 3 * error + 0.03).all()
+
+
+def test_refit_paths_are_within_sampling_error_of_a_plain_loop():
+    X = blobs(150, seed=5)
+    eng, conf = engine(n_init=2), setting(X, relabel="refit")
+    [[partition]] = eng.references(X, [Request(None, (4,))], conf)
+    draws, levels = range(12), np.array([0.1, 0.3, 0.6])
+    group = Group(None, (partition,))
+    ours = np.stack([eng.similarities(X, [group], d, levels, conf)[0][0] for d in draws])
+    theirs = np.empty((12, 3))
+    for draw in draws:
+        noise = seeding.noise(conf.entropy, draw, 2, 0, len(X))
+        for e, epsilon in enumerate(levels):
+            model = GaussianMixture(4, n_init=2, random_state=draw)
+            labels = model.fit_predict(X + epsilon * (X.std(axis=0) * noise))
+            theirs[draw, e] = adjusted_rand_score(partition.labels, labels)
+    error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / 12)
+    assert (abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 3 * error + 1e-3).all()
+
+
+@pytest.mark.parametrize("relabel", ["extend", "refit"])
+@pytest.mark.parametrize("kind", ["full", "spherical"])
+def test_pieces_and_threads_give_the_same_bits(relabel, kind):
+    X = blobs(150)
+    eng, conf = engine(n_init=2, covariance_type=kind), setting(X, relabel=relabel)
+    groups = groups_of(eng, X, conf)
+    again = groups_of(eng, X, conf)
+    for a, b in zip(groups, again, strict=True):
+        for one, two in zip(a.partitions, b.partitions, strict=True):
+            np.testing.assert_array_equal(one.labels, two.labels)
+    at_once = [eng.similarities(X, groups, draw, EPSILONS, conf) for draw in range(3)]
+    tasks = [(draw, g, e) for draw in range(3) for g in range(len(groups)) for e in range(3)]
+
+    def piece(task):
+        draw, g, e = task
+        return eng.similarities(X, [groups[g]], draw, EPSILONS[e : e + 1], conf)[0]
+
+    with ThreadPoolExecutor(4) as pool:
+        pieces = dict(zip(tasks, pool.map(piece, tasks), strict=True))
+    for draw, g, e in tasks:
+        np.testing.assert_array_equal(at_once[draw][g][:, e], pieces[draw, g, e][:, 0])
+
+
+def test_fits_for_several_values_do_not_depend_on_each_other():
+    X = blobs(100)
+    conf = setting(X)
+    [together] = engine().references(X, [Request(None, (2, 3, 4))], conf)
+    for partition in together:
+        [[alone]] = engine().references(X, [Request(None, (partition.value,))], conf)
+        np.testing.assert_array_equal(alone.labels, partition.labels)
+        np.testing.assert_array_equal(alone.model.means, partition.model.means)
+
+
+def test_random_state_of_the_clusterer_is_honoured():
+    X = blobs(100)
+    [[a]] = engine(random_state=3).references(X, [Request(None, (5,))], setting(X, entropy=1))
+    [[b]] = engine(random_state=3).references(X, [Request(None, (5,))], setting(X, entropy=2))
+    np.testing.assert_array_equal(a.model.means, b.model.means)
+
+
+DEGENERATE = {
+    "all equal": np.ones((12, 2)),
+    "two values": np.repeat([[0.0, 0.0], [1.0, 2.0]], 6, axis=0),
+    "huge": blobs(30) * 1e150,
+    "too huge": blobs(30) * 1e170,
+    "tiny": blobs(30) * 1e-150,
+    "mixed magnitudes": blobs(30) * [1e140, 1e-140],
+    "one feature": blobs(30, p=1),
+    "constant feature": np.column_stack([blobs(30, p=1), np.ones(30)]),
+    "more features than points": np.random.default_rng(0).normal(size=(8, 20)),
+    "two points": np.array([[0.0, 1.0], [2.0, 3.0]]),
+}
+
+
+@pytest.mark.parametrize("clusterer", [GaussianMixture, SVDGaussianMixture])
+@pytest.mark.parametrize("relabel", ["extend", "refit"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_degenerate_data_gives_finite_results_or_the_documented_error(
+    name, kind, relabel, clusterer
+):
+    X = DEGENERATE[name]
+    n = len(X)
+    eng = MixtureEngine(clusterer(covariance_type=kind))
+    conf = Setting(
+        0, PERTURBATIONS["uniform"], np.abs(X).max(axis=0) * 0.5, SIMILARITIES["ari"], relabel
+    )
+    for k in sorted({1, 2, 3, n} & set(range(1, n + 1))):
+        try:
+            [parts] = eng.references(X, [Request(None, (k,))], conf)
+            [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, conf)
+        except ValueError as error:
+            assert "reg_covar" in str(error)  # noqa: PT017
+            assert name in ("huge", "too huge", "mixed magnitudes", "tiny")
+            continue
+        assert np.isfinite(values).all()
+        assert np.isfinite(parts[0].model.means).all()
+        assert set(parts[0].labels) <= set(range(k))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_singular_covariances_raise_what_scikit_learn_raises(kind):
+    X = np.repeat([[0.0, 0.0], [1.0, 2.0], [5.0, 1.0]], 6, axis=0)
+    if kind == "tied":
+        X[:, 1] = 0.0  # else rounding in scikit-learn's formula leaves a variance above zero
+    clusterer = GaussianMixture(3, covariance_type=kind, reg_covar=0.0)
+    with pytest.raises(ValueError) as theirs:
+        clone(clusterer).fit(X)
+    with pytest.raises(ValueError) as ours:
+        MixtureEngine(clusterer).references(X, [Request(None, (3,))], setting(X))
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_more_components_than_points_is_an_error_that_names_both():
+    X = blobs(10)
+    with pytest.raises(ValueError, match="n_components = 11, n_samples = 10"):
+        engine().references(X, [Request(None, (11,))], setting(X))
+
+
+def test_subsample_smaller_than_k_leaves_every_point_alone():
+    X = blobs(20)
+    eng = engine(covariance_type="spherical")
+    conf = setting(X, "subsample", relabel="refit")
+    [[partition]] = eng.references(X, [Request(None, (8,))], conf)
+    [(rows, labels)] = eng.relabel(X, partition, 0, np.array([0.8]), conf)
+    assert len(rows) < 8
+    np.testing.assert_array_equal(labels, np.arange(len(rows)))
+
+
+def test_what_is_not_honoured_is_named():
+    assert unsupported(GaussianMixture(n_init=5, random_state=1)) is None
+    assert unsupported(SVDGaussianMixture(covariance_type="tied")) is None
+    for clusterer, word in (
+        (GaussianMixture(init_params="k-means++"), "init_params"),
+        (GaussianMixture(means_init=[[0.0]]), "means_init"),
+        (GaussianMixture(warm_start=True), "warm_start"),
+        (GaussianMixture(max_iter=0), "max_iter"),
+        (GaussianMixture(tol=-1.0), "tol"),
+        (GaussianMixture(covariance_type="banded"), "covariance_type"),
+        (GaussianMixture(random_state=np.random.RandomState(0)), "random_state"),
+        (type("Mine", (GaussianMixture,), {})(), "Mine"),
+    ):
+        assert word in unsupported(clusterer)
+
+
+# The hierarchy of scaled principal components. The numbers are those of R's mclust on iris.
+
+
+def test_hierarchy_of_iris_has_the_published_cluster_sizes():
+    sizes = [np.bincount(labels).tolist() for labels in hierarchical_labels(iris(), [2, 3, 4, 5])]
+    assert sizes == [[49, 101], [49, 62, 39], [33, 16, 62, 39], [33, 16, 18, 39, 44]]
+
+
+BIC = {1: 1050.66932384, 2: 794.70900174, 3: 801.53007668, 4: 847.4137006, 5: 897.28565}
+
+
+@pytest.mark.parametrize("k", BIC)
+def test_mixtures_of_iris_have_the_published_bic(k):
+    X = iris()
+    clusterer = SVDGaussianMixture(k, tol=1e-10, reg_covar=0.0, max_iter=5000)
+    assert clone(clusterer).fit(X).bic(X) == pytest.approx(BIC[k], abs=1e-4)
+    eng = MixtureEngine(clusterer)
+    [[partition]] = eng.references(X, [Request(None, (k,))], setting(X))
+    estimator = eng.estimator(X, partition)
+    assert type(estimator) is SVDGaussianMixture
+    assert estimator.bic(X) == pytest.approx(BIC[k], abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_engine_and_class_agree_on_the_hierarchical_start(kind):
+    X = blobs(200, 3, seed=8)
+    clusterer = SVDGaussianMixture(4, covariance_type=kind)
+    eng = MixtureEngine(clusterer)
+    [[partition]] = eng.references(X, [Request(None, (4,))], setting(X))
+    fitted = clone(clusterer).fit(X)
+    np.testing.assert_array_equal(partition.labels, fitted.predict(X))
+    assert partition.model.lower_bound == pytest.approx(fitted.lower_bound_, rel=1e-9)
+    [labels] = hierarchical_labels(X, [4])
+    for name, value in start_of(X, labels, kind).items():
+        start = hierarchical_start(X, 4, covariance_type=kind)
+        np.testing.assert_allclose(start[name], value, rtol=1e-8)
+
+
+def test_hierarchy_of_many_points_takes_a_choice_of_them(monkeypatch):
+    for module in (stablek.mixture, stablek.engines.mixture):
+        monkeypatch.setattr(module, "MAX_HIERARCHY", 100)
+    X, _ = make_blobs(400, centers=4, random_state=1, cluster_std=0.5)
+    eng, conf = MixtureEngine(SVDGaussianMixture()), setting(X)
+    [parts] = eng.references(X, [Request(None, (3, 4))], conf)
+    [[again]] = eng.references(X, [Request(None, (4,))], conf)
+    np.testing.assert_array_equal(parts[1].labels, again.labels)
+    fitted = SVDGaussianMixture(4, random_state=0).fit(X)
+    assert adjusted_rand_score(fitted.predict(X), again.labels) > 0.95
+
+
+def test_hierarchical_mixture_is_a_scikit_learn_estimator():
+    data = load_iris(as_frame=True).data
+    model = clone(SVDGaussianMixture(3, n_init=4))
+    labels = model.fit_predict(data)
+    np.testing.assert_array_equal(labels, model.predict(data))
+    assert list(model.feature_names_in_) == list(data.columns)
+    assert model.get_params()["n_init"] == 4
+    assert model.weights_init is None
+    with pytest.raises(ValueError, match="n_components = 9, n_samples = 5"):
+        SVDGaussianMixture(9).fit(data[:5])

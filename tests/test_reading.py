@@ -1,0 +1,489 @@
+"""Files to points: what is detected, what is refused, and how it is said."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from pyarrow import feather
+from sklearn.preprocessing import StandardScaler
+
+from stablek.reading import (
+    FORMATS,
+    InputError,
+    Layout,
+    format_of,
+    n_distinct,
+    read_points,
+    standardise,
+)
+
+NUMBERS = np.array([[1.5, -2.0], [0.25, 1e-3], [-7.125, 3.0], [4.0, 5.5]])
+
+
+def write(folder: Path, name: str, content: str | bytes) -> str:
+    path = folder / name
+    if isinstance(content, str):
+        path.write_text(content, encoding="utf-8")
+    else:
+        path.write_bytes(content)
+    return str(path)
+
+
+def text(delimiter: str, decimal: str = ".", header: bool = True) -> str:
+    rows = [["first", "second"]] if header else []
+    rows += [[repr(v).replace(".", decimal) for v in row] for row in NUMBERS.tolist()]
+    return "\n".join(delimiter.join(row) for row in rows) + "\n"
+
+
+# Text: detection.
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize(
+    ("delimiter", "decimal"),
+    [
+        (",", "."),
+        (";", "."),
+        (";", ","),
+        ("\t", "."),
+        ("\t", ","),
+        ("|", "."),
+        (" ", "."),
+    ],
+)
+def test_layout_is_detected(tmp_path, delimiter, decimal, header):
+    points = read_points(write(tmp_path, "a.csv", text(delimiter, decimal, header)))
+    np.testing.assert_array_equal(points.X, NUMBERS)
+    assert points.columns == (("first", "second") if header else ("x1", "x2"))
+    assert points.kept.all()
+    assert points.ids is None
+
+
+def test_layout_that_is_told(tmp_path):
+    # "1,5 2,5" can be cut at the comma too.
+    path = write(tmp_path, "a.txt", text(" ", ",", header=False))
+    points = read_points(path, layout=Layout(delimiter=" ", decimal=","))
+    np.testing.assert_array_equal(points.X, NUMBERS)
+
+
+def test_decimal_comma_that_shows_late(tmp_path):
+    rows = ["a;b", *(f"{i};{i % 7}" for i in range(20_000)), "1,5;2,5"]
+    points = read_points(write(tmp_path, "a.csv", "\n".join(rows)))
+    assert points.X[-1].tolist() == [1.5, 2.5]
+    assert points.X[19_999].tolist() == [19_999.0, 19_999 % 7]
+
+
+def test_decimal_comma_beside_a_text_column(tmp_path):
+    path = write(tmp_path, "a.csv", "name;x\nann;1,5\nbob;2,5\n")
+    assert read_points(path, drop=["name"]).X.tolist() == [[1.5], [2.5]]
+
+
+def test_decimal_comma_and_point_in_one_file_are_not_guessed(tmp_path):
+    path = write(tmp_path, "a.csv", "x;y\n1,5;1.5\n2,5;2.5\n")
+    with pytest.raises(InputError, match=r"not numeric: 'x' \(row 1 of 'x' is '1,5'\)"):
+        read_points(path)
+
+
+def test_header_of_numbers_can_be_told(tmp_path):
+    path = write(tmp_path, "a.csv", "2019,2020\n1,2\n3,4\n")
+    assert read_points(path).X.shape == (3, 2)
+    told = read_points(path, layout=Layout(header=True))
+    assert told.columns == ("2019", "2020")
+    assert told.X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_single_column(tmp_path):
+    points = read_points(write(tmp_path, "a.csv", "height\n1.5\n2.5\n4.0\n"))
+    assert points.columns == ("height",)
+    assert points.X.tolist() == [[1.5], [2.5], [4.0]]
+
+
+def test_quoted_names_with_delimiters_and_line_breaks(tmp_path):
+    path = write(tmp_path, "a.csv", '"a, b","c\nd"\n1,2\n3,4\n')
+    assert read_points(path).columns == ("a, b", "c\nd")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings(tmp_path, encoding):
+    path = write(tmp_path, "a.csv", "größe,länge\n1,2\n3,4\n".encode(encoding))
+    points = read_points(path)
+    assert points.columns == ("größe", "länge")
+    assert points.X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_line_ends_of_other_systems(tmp_path):
+    path = write(tmp_path, "a.csv", b"a,b\r\n1,2\r\n3,4\r\n")
+    points = read_points(path)
+    assert points.columns == ("a", "b")
+    assert points.X.tolist() == [[1, 2], [3, 4]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    values=arrays(
+        np.float64,
+        st.tuples(st.integers(2, 6), st.integers(1, 4)),
+        elements=st.floats(-1e100, 1e100, allow_nan=False, allow_subnormal=False),
+    ),
+    delimiter=st.sampled_from([",", ";", "\t", "|"]),
+    header=st.booleans(),
+)
+def test_any_numbers_survive_the_file(tmp_path_factory, values, delimiter, header):
+    frame = pd.DataFrame(values, columns=[f"c{j}" for j in range(values.shape[1])])
+    path = tmp_path_factory.mktemp("round") / "a.csv"
+    frame.to_csv(path, sep=delimiter, index=False, header=header)
+    points = read_points(str(path))
+    # pandas' quick parser may miss the last bits.
+    np.testing.assert_allclose(points.X, values, rtol=1e-14)
+
+
+# Other formats.
+
+
+def structured() -> np.ndarray:
+    return np.rec.fromarrays(NUMBERS.T, names="first,second")
+
+
+WRITERS = {
+    "a.tsv": lambda path: path.write_text(text("\t")),
+    "a.parquet": lambda path: pq.write_table(pa.table(frame()), path),
+    "a.feather": lambda path: feather.write_feather(frame(), str(path)),
+    "a.arrow": lambda path: write_ipc(path, pa.ipc.new_file),
+    "stream.arrow": lambda path: write_ipc(path, pa.ipc.new_stream),
+    "records.npy": lambda path: np.save(path, structured()),
+    "a.csv.gz": lambda path: path.write_bytes(gzip.compress(text(",").encode())),
+    "A.CSV": lambda path: path.write_text(text(",")),
+    "a.arff": lambda path: path.write_text(arff()),
+}
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(NUMBERS, columns=["first", "second"])
+
+
+def write_ipc(path: Path, opener, table: pa.Table | None = None) -> None:
+    table = pa.Table.from_pandas(frame()) if table is None else table
+    with opener(str(path), table.schema) as sink:
+        sink.write_table(table)
+
+
+def arff() -> str:
+    rows = "\n".join(",".join(map(repr, row)) for row in NUMBERS.tolist())
+    head = (
+        "% made up\n@RELATION 'a b'\n@attribute first real\n@Attribute 'second' NUMERIC\n@DATA\n"
+    )
+    return f"{head}{rows}\n% end\n"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_formats(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    points = read_points(str(tmp_path / name))
+    np.testing.assert_array_equal(points.X, NUMBERS)
+    assert points.columns == ("first", "second")
+
+
+def test_every_format_is_tested():
+    assert {format_of(name) for name in WRITERS} == set(FORMATS)
+
+
+def test_npy_has_numbered_columns(tmp_path):
+    np.save(tmp_path / "a.npy", NUMBERS.astype(np.float32))
+    points = read_points(str(tmp_path / "a.npy"), columns=["x2"])
+    np.testing.assert_array_equal(points.X, NUMBERS[:, 1:].astype(np.float32))
+    np.save(tmp_path / "b.npy", NUMBERS[:, 0])
+    assert read_points(str(tmp_path / "b.npy")).X.shape == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.zeros((2, 2, 2)), "3 dimensions"),
+        (np.array([[object()]], dtype=object), "allow_pickle"),
+        (np.zeros((3, 2), dtype=complex), "not numeric"),
+    ],
+)
+def test_npy_that_is_no_table(tmp_path, array, said):
+    np.save(tmp_path / "a.npy", array)
+    with pytest.raises(InputError, match=said):
+        read_points(str(tmp_path / "a.npy"))
+
+
+def test_arff_nominal_is_not_numeric_even_if_it_looks_so(tmp_path):
+    content = "@relation r\n@attribute x real\n@attribute class {0,1}\n@data\n1.5,0\n?,1\n2.5,1\n"
+    path = write(tmp_path, "a.arff", content)
+    with pytest.raises(InputError, match="not numeric: 'class'"):
+        read_points(path)
+    points = read_points(path, drop=["class"], missing="drop")
+    assert points.X.tolist() == [[1.5], [2.5]]
+    assert points.kept.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("@relation r\n@attribute x real\n1.5\n", "no @data"),
+        ("@relation r\n@attribute x real\n@data\n", "no rows"),
+        ("@relation r\n@attribute x real\n@data\n{0 1.5}\n", "sparse"),
+    ],
+)
+def test_bad_arff(tmp_path, content, said):
+    with pytest.raises(InputError, match=said):
+        read_points(write(tmp_path, "a.arff", content))
+
+
+def test_parquet_types(tmp_path):
+    table = pa.table(
+        {
+            "whole": pa.array([1, None, 3], pa.int64()),
+            "money": pa.array([Decimal("1.50"), Decimal("2.25"), Decimal("3.00")]),
+            "flag": pa.array([True, False, True]),
+            "key": pa.array([10, None, 30], pa.int64()),
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    points = read_points(str(tmp_path / "a.parquet"), id_name="key", missing="mean")
+    assert points.X.tolist() == [[1, 1.5, 1], [2, 2.25, 0], [3, 3.0, 1]]
+    assert points.ids == ["10", "", "30"]  # not 10.0
+
+
+def test_parquet_index_of_pandas_is_a_column(tmp_path):
+    table = frame().set_index(pd.Index(list("abcd"), name="who"))
+    table.to_parquet(tmp_path / "a.parquet")
+    points = read_points(str(tmp_path / "a.parquet"), id_name="who")
+    assert points.ids == list("abcd")
+    np.testing.assert_array_equal(points.X, NUMBERS)
+
+
+def test_same_name_twice(tmp_path):
+    table = pa.Table.from_arrays([pa.array([1.0, 2.0])] * 2, names=["a", "a"])
+    write_ipc(tmp_path / "a.arrow", pa.ipc.new_file, table)
+    with pytest.raises(InputError, match="several columns of the name 'a'"):
+        read_points(str(tmp_path / "a.arrow"))
+
+
+def test_standard_input(monkeypatch):
+    stdin = io.TextIOWrapper(io.BytesIO(text(";", ",").encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    np.testing.assert_array_equal(read_points("-").X, NUMBERS)
+
+
+def test_format_can_be_told(tmp_path):
+    path = write(tmp_path, "noname", text("\t"))
+    with pytest.raises(InputError, match=r"--format csv\|tsv"):
+        read_points(path)
+    np.testing.assert_array_equal(read_points(path, kind="tsv").X, NUMBERS)
+
+
+# Columns and ids.
+
+
+PEOPLE = "id,name,age,pay\n007,ann,31,2.5\nNA,bob,45,3.5\n12,cid,28,1.5\n"
+
+
+def test_text_columns_are_named_with_both_ways_out(tmp_path):
+    path = write(tmp_path, "a.csv", "name,age,my city\nann,31,Rome\nbob,45,Oslo\n")
+    with pytest.raises(InputError) as caught:
+        read_points(path)
+    said = str(caught.value)
+    assert "'name', 'my city'" in said
+    assert "--drop 'name,my city'" in said
+    assert "--id name" in said
+
+
+def test_columns_keep_their_order(tmp_path):
+    path = write(tmp_path, "a.csv", PEOPLE)
+    points = read_points(path, columns=["pay", "age"])
+    assert points.columns == ("pay", "age")
+    assert points.X[0].tolist() == [2.5, 31.0]
+
+
+def test_id_stays_the_text_that_it_is(tmp_path):
+    points = read_points(write(tmp_path, "a.csv", PEOPLE), id_name="id", drop=["name"])
+    assert points.ids == ["007", "NA", "12"]
+    assert points.id_name == "id"
+    assert points.columns == ("age", "pay")
+    nameless = write(tmp_path, "b.csv", "1,2,007\n3,4,008\n5,6,009\n")
+    assert read_points(nameless, id_name="x3").ids == ["007", "008", "009"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"columns": ["agee"]}, "--columns: .* no column 'agee'; it has 'age'"),
+        ({"drop": ["nam"]}, "--drop: .* no column 'nam'; it has 'name'"),
+        ({"id_name": "who"}, "--id: .* no column 'who'; it has 'id', 'name', 'age', 'pay'"),
+        ({"columns": ["age", "id"], "id_name": "id"}, "cannot be both"),
+        ({"drop": ["id", "name", "age", "pay"]}, "no columns left"),
+    ],
+)
+def test_wrong_columns(tmp_path, options, said):
+    with pytest.raises(InputError, match=said):
+        read_points(write(tmp_path, "a.csv", PEOPLE), **options)
+
+
+def test_one_bad_cell_is_found(tmp_path):
+    path = write(tmp_path, "a.csv", "a,b\n1,2\n3,4\nfive,6\n")
+    with pytest.raises(InputError, match=r"row 3 of 'a' is 'five'"):
+        read_points(path)
+
+
+def test_dates_are_not_numbers(tmp_path):
+    pd.DataFrame(
+        {"day": pd.to_datetime(["2020-01-01", "2020-01-02"]), "x": [1.0, 2.0]}
+    ).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="not numeric: 'day'"):
+        read_points(str(tmp_path / "a.parquet"))
+
+
+def test_long_and_odd_names_make_one_line(tmp_path):
+    odd = ["x" * 5000, "line\nbreak", "\x1b[31mred", "</script>"]
+    rows = pd.DataFrame([["t"] * 4, ["u"] * 4], columns=odd)
+    path = tmp_path / "a.csv"
+    rows.to_csv(path, index=False)
+    with pytest.raises(InputError) as caught:
+        read_points(str(path), columns=odd)
+    shown = str(caught.value).split("; leave")[0]
+    assert "\n" not in shown
+    assert "\x1b" not in shown
+    assert len(shown) < 500
+
+
+def test_a_column_that_counts_rows_is_mentioned(tmp_path):
+    path = write(tmp_path, "a.csv", ",x\n0,5\n1,3\n2,9\n")
+    (note,) = read_points(path).notes
+    assert "'Unnamed: 0' counts the rows" in note
+    assert read_points(path, id_name="Unnamed: 0").notes == ()
+
+
+# Missing and infinite values.
+
+
+GAPS = "a,b\n1,10\n,20\n3,NA\n5,?\n"
+
+
+def test_missing_values_are_counted(tmp_path):
+    with pytest.raises(InputError) as caught:
+        read_points(write(tmp_path, "a.csv", GAPS))
+    said = str(caught.value)
+    assert "'a' 1, 'b' 2 (in 3 of 4 rows)" in said
+    assert "--missing drop" in said
+    assert "--missing mean" in said
+
+
+def test_missing_mean(tmp_path):
+    points = read_points(write(tmp_path, "a.csv", GAPS), missing="mean")
+    assert points.X.tolist() == [[1, 10], [3, 20], [3, 15], [5, 15]]
+    assert points.kept.all()
+    assert "filled in" in points.notes[0]
+
+
+def test_missing_drop_keeps_count_of_rows(tmp_path):
+    content = "a,b,who\n1,10,p\n,20,q\n3,30,r\n"
+    points = read_points(write(tmp_path, "a.csv", content), missing="drop", id_name="who")
+    assert points.X.tolist() == [[1, 10], [3, 30]]
+    assert points.kept.tolist() == [True, False, True]
+    assert points.ids == ["p", "q", "r"]
+
+
+def test_missing_in_columns_that_are_not_used(tmp_path):
+    points = read_points(write(tmp_path, "a.csv", "a,b\n1,\n2,5\n"), drop=["b"])
+    assert points.X.tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize("missing", [None, "drop", "mean"])
+def test_empty_column(tmp_path, missing):
+    with pytest.raises(InputError, match="--drop b"):
+        read_points(write(tmp_path, "a.csv", "a,b\n1,\n2,\n"), missing=missing)
+
+
+@pytest.mark.parametrize("missing", [None, "drop", "mean"])
+def test_infinite_values_are_refused(tmp_path, missing):
+    path = write(tmp_path, "a.csv", "a,b\n1,inf\n2,-inf\n3,4\n")
+    with pytest.raises(InputError, match="infinite values: 'b' 2"):
+        read_points(path, missing=missing)
+
+
+# Files that cannot be read.
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"a,b\n", "0 rows to cluster"),
+        ("a.csv", b"a,b\n1,2\n", "1 rows to cluster"),
+        ("a.csv", b"\x00\x01\x02binary", "binary data"),
+        ("a.csv", b"a,b\n1,2\n3,4,5\n", "cannot read .* as csv"),
+        ("a.csv", b"a,b\n1,2,3\n3,4,5\n", "more cells than"),
+        ("a.csv.gz", b"not gzip", "cannot read"),
+        ("a.parquet", b"PAR1 not really", "cannot read .* as parquet"),
+        ("a.arrow", b"nothing of the kind", "cannot read .* as arrow"),
+        ("a.npy", b"nothing of the kind", "cannot read .* as npy"),
+        ("a.npy", b"\x93NUMPY\x01\x00", "cannot read .* as npy"),
+    ],
+)
+def test_bad_files(tmp_path, name, content, said):
+    with pytest.raises(InputError, match=said) as caught:
+        read_points(write(tmp_path, name, content))
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_file_and_folder(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read_points(str(tmp_path / "none.csv"))
+    with pytest.raises(InputError, match="Is a directory"):
+        read_points(str(tmp_path), kind="csv")
+
+
+@pytest.mark.parametrize("module", ["pandas", "pyarrow"])
+def test_package_that_is_not_installed(tmp_path, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=rf"{module}.*pip install 'stablek\[cli\]'"):
+        read_points(write(tmp_path, "a.csv", PEOPLE))
+
+
+# Standardising and counting.
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(2, 20), st.integers(1, 4)),
+        elements=st.integers(-1000, 1000).map(float),
+    )
+)
+def test_standardise_as_scikit_learn(X):
+    before = X.copy()
+    np.testing.assert_allclose(standardise(X), StandardScaler().fit_transform(X), atol=1e-9)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("magnitude", [1e-300, 1.0, 1e300])
+def test_standardise_does_not_depend_on_the_unit(magnitude):
+    X = np.array([[1.0], [2.0], [4.0]])
+    np.testing.assert_allclose(standardise(X * magnitude), standardise(X), rtol=1e-9)
+
+
+def test_standardise_constant_column():
+    Z = standardise(np.full((3, 1), 0.1))
+    assert Z.tolist() == [[0.0], [0.0], [0.0]]
+
+
+def test_n_distinct():
+    X = np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0], [3.0, 1.0]])
+    assert n_distinct(X, 10) == 3
+    assert n_distinct(X, 2) == 2
