@@ -61,9 +61,6 @@ def size(name: str) -> tuple[int, int]:
     return int(n_features.removesuffix("d")), int(n_samples)
 
 
-ALGORITHMS = ("kmeans", "ward", "gmm", "gmm_svd")
-
-
 def clusterer(algorithm: str, n_init: int = 35) -> Any:
     """The algorithm of that name, unfitted."""
     if algorithm == "ward":

@@ -126,7 +126,7 @@ def test_paths_of_one_cluster_are_drawn_when_it_is_no_candidate(data):
     display = StabilityPathsDisplay.from_estimator(selector)
     one = [line for line in display.ax_[2].get_lines() if line.get_label() == "one cluster"]
     np.testing.assert_allclose(one[0].get_ydata(), selector.paths_.stadion[0].mean(axis=-1))
-    texts = [text.get_text() for text in display.ax_[2].get_legend().get_texts()]
+    texts = [text.get_text() for text in display.legend_.get_texts()]
     assert "one cluster" in texts
 
 
@@ -141,7 +141,7 @@ def test_sixty_candidates_name_only_the_contenders():
         stadion=paths / 2,
         selected=11,
     ).plot()
-    texts = [text.get_text() for text in display.ax_[2].get_legend().get_texts()]
+    texts = [text.get_text() for text in display.legend_.get_texts()]
     # Six contenders, and K = 1 for the crossing.
     assert len(texts) <= 7
     assert "K = 12 (chosen)" in texts

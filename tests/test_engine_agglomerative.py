@@ -304,6 +304,17 @@ def test_extension_is_refused():
         engine().similarities(X, [], 0, EPSILONS, setting(X, relabel="extend"))
 
 
+def test_no_groups_and_groups_without_partitions_are_no_error():
+    X = blobs(20)
+    eng, conf = engine(), setting(X)
+    assert eng.similarities(X, [], 0, EPSILONS, conf) == []
+    [[whole]] = eng.references(X, [Request(None, (2,))], conf)
+    groups = [Group(np.arange(5), ()), Group(None, (whole,))]
+    shapes = [values.shape for values in eng.similarities(X, groups, 0, EPSILONS, conf)]
+    assert shapes == [(0, 3), (1, 3)]
+    assert eng.similarities(X, groups[:1], 0, EPSILONS, conf)[0].shape == (0, 3)
+
+
 def test_what_is_not_honoured_is_named():
     X = blobs(10)
     assert unsupported(AgglomerativeClustering()) is None

@@ -102,6 +102,7 @@ def start_of(X, labels, kind, reg_covar=1e-6):
     }
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_from_the_same_start_the_likelihood_is_scikit_learns(kind):
     for seed in range(12):
@@ -350,6 +351,17 @@ def test_subsample_smaller_than_k_leaves_every_point_alone():
     [(rows, labels)] = eng.relabel(X, partition, 0, np.array([0.8]), conf)
     assert len(rows) < 8
     np.testing.assert_array_equal(labels, np.arange(len(rows)))
+
+
+def test_no_groups_and_groups_without_partitions_are_no_error():
+    X = blobs(20)
+    eng, conf = engine(), setting(X)
+    assert eng.similarities(X, [], 0, EPSILONS, conf) == []
+    [[whole]] = eng.references(X, [Request(None, (2,))], conf)
+    groups = [Group(np.arange(5), ()), Group(None, (whole,))]
+    shapes = [values.shape for values in eng.similarities(X, groups, 0, EPSILONS, conf)]
+    assert shapes == [(0, 3), (1, 3)]
+    assert eng.similarities(X, groups[:1], 0, EPSILONS, conf)[0].shape == (0, 3)
 
 
 def test_what_is_not_honoured_is_named():

@@ -48,7 +48,7 @@ def test_ben_hur():
 
 
 def test_lange():
-    lange = Lange(WARD, k_range=range(1, 7), n_splits=1000, random_state=0).fit(X)
+    lange = Lange(WARD, k_range=range(1, 7), n_splits=500, random_state=0).fit(X)
     np.testing.assert_allclose(
         lange.instability_[1:], (0.004, 0.160, 0.278, 0.292, 0.349), atol=0.02
     )

@@ -12,7 +12,7 @@ from stablek.selectors.g_means import (
     anderson_darling_p_value,
     corrected_statistic,
 )
-from stablek.selectors.gap import RULES, choose_by_rule, log_dispersions, reference_set
+from stablek.selectors.gap import RULES, box_of, choose_by_rule, log_dispersions
 from stablek.selectors.hennig import cluster_jaccard
 from stablek.selectors.hofmeyr import degrees_of_freedom, local_linear, smooth
 from stablek.selectors.lange import matching_distance
@@ -78,7 +78,7 @@ class Corners:
 
 
 def test_gap_reference_ranges_of_features():
-    points = reference_set(X + 3.0, False, Corners())
+    points = box_of(X + 3.0, principal=False).draw(10, Corners())
     np.testing.assert_allclose(points.min(axis=0), (X + 3.0).min(axis=0))
     np.testing.assert_allclose(points.max(axis=0), (X + 3.0).max(axis=0))
 
@@ -86,7 +86,7 @@ def test_gap_reference_ranges_of_features():
 def test_gap_reference_ranges_of_principal_components():
     low = np.array([-2.77434470293, -2.68628448511, -1.00540101761, -0.48948347003])
     high = np.array([3.31069558393, 2.65407281854, 0.85742182487, 0.46969664718])
-    points = reference_set(X, True, Corners())
+    points = box_of(X, principal=True).draw(10, Corners())
     axes = np.linalg.svd(X, full_matrices=False)[2]
     rotated = points @ axes.T
     for j in range(4):
@@ -97,7 +97,8 @@ def test_gap_reference_ranges_of_principal_components():
 
 def test_gap_reference_of_fewer_points_than_features():
     points = np.random.default_rng(0).normal(size=(3, 7))
-    assert reference_set(points, True, np.random.default_rng(1)).shape == (3, 7)
+    box = box_of(points, principal=True)
+    assert box.draw(3, np.random.default_rng(1)).shape == (3, 7)
 
 
 @pytest.mark.parametrize(

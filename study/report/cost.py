@@ -56,7 +56,11 @@ def _draw(curves: dict[tuple[str, str], tuple[list[int], list[float]]]) -> Any:
 
     axes_names = list(dict.fromkeys(axis for _, axis in curves))
     figure, axes = plt.subplots(
-        1, len(axes_names), figsize=(3 * len(axes_names), 3), sharey=True, squeeze=False,
+        1,
+        len(axes_names),
+        figsize=(3 * len(axes_names), 3),
+        sharey=True,
+        squeeze=False,
         layout="constrained",
     )
     for (mode, axis), (values, seconds) in curves.items():

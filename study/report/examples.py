@@ -141,18 +141,11 @@ def _corner(curves: dict[str, Any]) -> Table:
     """The supplement's table of 4clusters_corner: means up to the crossing."""
     counted = _counted(curves)
     means = [np.array(curves[name])[:, counted].mean(axis=1) for name in _THREE]
-    body = [
-        [k, paper.CORNER_ARI[k], ari, *(f"{value:.2f} (paper {sign})" for value, sign in cells)]
-        for k, ari, *cells in zip(
-            curves["k_values"],
-            curves["ari"],
-            *(
-                [(value, paper.CORNER_SIGNS[k][i]) for k, value in zip(curves["k_values"], m)]
-                for i, m in enumerate(means)
-            ),
-            strict=True,
-        )
-    ]
+    body = []
+    for k, ari, *values in zip(curves["k_values"], curves["ari"], *means, strict=True):
+        signs = paper.CORNER_SIGNS[k]
+        cells = [f"{v:.2f} (paper {sign})" for v, sign in zip(values, signs, strict=True)]
+        body.append([k, paper.CORNER_ARI[k], ari, *cells])
     by_ari = [curves["k_values"][i] for i in np.argsort(-np.array(curves["ari"]), kind="stable")]
     note = f"Order of K by Stadion-max: {_order(curves)}; by ARI: {by_ari}. The paper: the same."
     columns = ("K", "ARI, paper", "ARI, ours", "between", "within", "Stadion")
@@ -193,7 +186,10 @@ def _k_to_n(curves: dict[str, Any]) -> Iterator[Block]:
 
     def draw() -> Any:
         display = TradeoffDisplay(
-            k_values=curves["k_values"], between=between, within=within, stadion=stadion,
+            k_values=curves["k_values"],
+            between=between,
+            within=within,
+            stadion=stadion,
             selected=curves["k_values"].index(curves["mean_k"]),
         )
         return display.plot().figure_

@@ -52,14 +52,14 @@ def results(frame: pd.DataFrame, protocol: Protocol) -> Results:
     return found
 
 
-def importances(found: Results) -> dict[tuple[str, str], np.ndarray]:
+def importances(found: Results, n_trees: int) -> dict[tuple[str, str], np.ndarray]:
     """Importance of each effect, of shape (data sets with any variance, effects)."""
-    return {
-        setting: np.array(
-            [[share[axes] for axes in EFFECTS] for share in map(fanova, aris) if share]
-        ).reshape(-1, len(EFFECTS))
-        for setting, aris in found.items()
-    }
+    table = {}
+    for setting, aris in found.items():
+        shares = [fanova(each, n_trees=n_trees) for each in aris]
+        listed = [[share[axes] for axes in EFFECTS] for share in shares if share]
+        table[setting] = np.array(listed).reshape(-1, len(EFFECTS))
+    return table
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
@@ -76,8 +76,8 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
         "from 0 to √p; all settings are slices of it. Extended versions for K-means and GMM, as "
         "in the paper."
     )
-    share = importances(found)
-    yield _importance(share)
+    share = importances(found, protocol.n_trees)
+    yield _importance(share, protocol)
     yield Drawing("importance", "Importance by fANOVA.", lambda: _boxes_importance(share))
     base = _base(protocol)
     for axis, name, caption in (
@@ -121,13 +121,14 @@ def _name(setting: tuple[str, ...]) -> str:
     return ", ".join([paper.ALGORITHMS[setting[0]], *setting[1:]])
 
 
-def _importance(share: dict[tuple[str, str], np.ndarray]) -> Table:
+def _importance(share: dict[tuple[str, str], np.ndarray], protocol: Protocol) -> Table:
     body = [
         [_name(setting), len(each), *(np.median(each, axis=0) if len(each) else [None] * 7)]
         for setting, each in share.items()
     ]
     columns = ("Stadion", "data sets with variance", *EFFECTS.values())
-    return Table("importance", "Median importance by fANOVA (100 trees)", columns, body)
+    title = f"Median importance by fANOVA ({protocol.n_trees} trees)"
+    return Table("importance", title, columns, body)
 
 
 def _friedman(
@@ -150,7 +151,9 @@ def _friedman(
                 pvalues = rank_methods(table).pvalues
                 pairs = str(int(np.triu(pvalues <= 0.05, 1).sum()))
             differs = theirs[*setting, noise]
-            body.append([_name((*setting, noise)), differs, p < 0.05, p, pairs, differs == (p < 0.05)])
+            body.append(
+                [_name((*setting, noise)), differs, p < 0.05, p, pairs, differs == (p < 0.05)]
+            )
     columns = ("Stadion", "differ, paper", "differ, ours", "p", "pairs that differ", "agrees")
     return Table(name, f"Friedman's test over the values of {symbol}", columns, body)
 
@@ -243,7 +246,11 @@ def _grid(n_columns: int) -> Any:
     from matplotlib import pyplot as plt
 
     return plt.subplots(
-        len(AGGREGATIONS), n_columns, figsize=(4 * n_columns, 6), sharey=True, squeeze=False,
+        len(AGGREGATIONS),
+        n_columns,
+        figsize=(4 * n_columns, 6),
+        sharey=True,
+        squeeze=False,
         layout="constrained",
     )
 

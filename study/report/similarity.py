@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 from scipy import stats
 
-from study.experiments.similarity import EXTERNAL, MEASURES
+from study.experiments.similarity import EXTERNAL
 from study.protocol import Protocol
 from study.report import paper, scores
 from study.report.blocks import Block, Table
@@ -28,11 +28,11 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
         "criteria, ARI and NMI, with K-means and the extended version."
     )
     external = rows[rows["method"] == EXTERNAL].set_index("dataset")["details"]
-    yield _inside(rows, external)
-    yield from _success(frame, external)
+    yield _inside(rows, external, protocol.measures)
+    yield from _success(frame, external, protocol.measures)
 
 
-def _inside(rows: pd.DataFrame, external: pd.Series) -> Table:
+def _inside(rows: pd.DataFrame, external: pd.Series, measures: tuple[str, ...]) -> Table:
     """ARI and wins of Stadion with each measure; ranks among the sixteen."""
     truth = rows[rows["method"] == EXTERNAL].set_index("dataset")["k"]
     answers = rows[rows["method"] != EXTERNAL]
@@ -47,9 +47,9 @@ def _inside(rows: pd.DataFrame, external: pd.Series) -> Table:
     body = []
     tables = {}
     for aggregation in ("max", "mean"):
-        methods = [f"{measure}_{aggregation}" for measure in MEASURES]
+        methods = [f"{measure}_{aggregation}" for measure in measures]
         tables[aggregation] = scores.wide(answers.assign(algorithm=""), "", methods)
-    for measure in MEASURES:
+    for measure in measures:
         row: list = [measure]
         for aggregation, table in tables.items():
             method = f"{measure}_{aggregation}"
@@ -62,7 +62,9 @@ def _inside(rows: pd.DataFrame, external: pd.Series) -> Table:
     return Table("similarities", "Stadion with each similarity", columns, body)
 
 
-def _success(frame: pd.DataFrame, external: pd.Series) -> Iterator[Table]:
+def _success(
+    frame: pd.DataFrame, external: pd.Series, measures: tuple[str, ...]
+) -> Iterator[Table]:
     """The K-means column of Table 1, ranked by other measures of success."""
     rows = scores.judged(frame[frame["experiment"] == "table1"])
     answers = scores.wide(rows, "kmeans", main_methods("kmeans"), value="k").astype(float)
@@ -70,7 +72,7 @@ def _success(frame: pd.DataFrame, external: pd.Series) -> Iterator[Table]:
     if not len(answers) or answers.shape[1] < 3:
         return
     ranks = {}
-    for measure in MEASURES:
+    for measure in measures:
         values = pd.DataFrame(
             {
                 method: [external[d][measure][int(k) - 1] for d, k in answers[method].items()]
@@ -80,7 +82,7 @@ def _success(frame: pd.DataFrame, external: pd.Series) -> Iterator[Table]:
         )
         ranks[measure] = scores.average_ranks(values)
     body = []
-    for measure in MEASURES:
+    for measure in measures:
         best = ranks[measure].drop("oracle", errors="ignore").idxmin()
         tau = float(stats.kendalltau(ranks["ari"], ranks[measure]).statistic)
         body.append([measure, tau, paper.title(best)])

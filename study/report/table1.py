@@ -154,7 +154,12 @@ def _seeds(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
             ]
         )
     if body:
-        columns = ("algorithm", "method", "wins by seed", "data sets whose K changes with the seed")
+        columns = (
+            "algorithm",
+            "method",
+            "wins by seed",
+            "data sets whose K changes with the seed",
+        )
         columns += ("median margin of the score", "share of answers with frequency above 0.95")
         note = (
             "Margin: best score minus second best. Frequency: how often the answer wins when the "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -65,6 +66,7 @@ class StabilityPathsDisplay:
     ax_ : ndarray of Axes, or Axes
         Three axes, or the one that was given.
     figure_ : Figure
+    legend_ : Legend
     lines_ : dict
         From (quantity, position of the candidate) to the line.
 
@@ -173,11 +175,13 @@ class StabilityPathsDisplay:
         self.lines_: dict[tuple[str, int], Any] = {}
         for drawn, quantity in zip(axes, list(TITLES)[-len(axes) :], strict=True):
             self._draw(drawn, quantity)
-        order = [k for k in range(len(self.k_values)) if ("stadion", k) in self.lines_]
-        order = [k for k in order if not self.lines_["stadion", k].get_label().startswith("_")]
-        handles = [self.lines_["stadion", k] for k in order]
-        handles += [h for h in axes[-1].get_lines() if h.get_label() == "one cluster"]
-        axes[-1].legend(handles=handles)
+        named = [(k, line) for (q, k), line in self.lines_.items() if q == "stadion"]
+        handles = [line for _, line in sorted(named, key=itemgetter(0)) if line.get_label() != "_"]
+        handles += [line for line in axes[-1].get_lines() if line.get_label() == "one cluster"]
+        if ax is None:
+            self.legend_ = self.figure_.legend(handles=handles, loc="outside right upper")
+        else:
+            self.legend_ = axes[-1].legend(handles=handles)
         return self
 
     def _draw(self, ax: Axes, quantity: str) -> None:

@@ -265,6 +265,8 @@ def _extended(
 
     packed = pack(groups, len(X))
     models = [partition.model for group in groups for partition in group.partitions]
+    if not models:
+        return [np.empty((0, len(epsilons))) for _ in groups]
     sums = extend_agreements(
         np.ascontiguousarray(X),
         noise,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,7 @@ def unpack(sums: Floats, packed: PackedGroups, setting: Setting) -> list[Floats]
     """
     assert setting.similarity.of_agreement is not None
     similarity = setting.similarity.of_agreement(Agreement(*sums))
-    return np.split(similarity, packed.value_starts[1:-1])
+    return [similarity[start:stop] for start, stop in pairwise(packed.value_starts)]
 
 
 def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
@@ -98,7 +99,8 @@ def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
         return None
     gaussian = kind is perturbations.gaussian
     noise = seeding.noise(setting.entropy, draw, X.shape[1], 0, len(X), gaussian=gaussian)
-    return np.ascontiguousarray(setting.scale * noise)
+    noise *= setting.scale
+    return noise
 
 
 def _from_zero(labels: Ints) -> tuple[Ints, int]:

@@ -40,7 +40,7 @@ def wemmert_gancarski(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -
     Examples
     --------
     >>> round(wemmert_gancarski([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
-    0.944444
+    0.944272
     """
     return float(wemmert_gancarski_of(*_single(X, labels), n_jobs)[0])
 

@@ -1,69 +1,24 @@
-"""K-means on sets of points: restarts race, and the hopeless ones are dropped."""
+"""K-means on many sets of points: a race of restarts, whose winner is then challenged."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
+from stablek.kernels.kmeans_lloyd import SAME, Race, lloyd, race_memory
 from stablek.kernels.kmeans_starts import random, stream
-from stablek.kernels.kmeans_tiles import TILE, Clouds, contrast, lanes_of, nearest, score_rows
+from stablek.kernels.kmeans_tiles import Clouds, place
 
 __all__ = ["race_fits"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
-_PATIENCE = 6.0  # a restart is hopeless if this many decreases like the last leave it behind
-_SAME = 1e-12  # inertias that differ by less, relative to the total, belong to one solution
-_SWAPS = 4
-_CHALLENGES = 3
-_ROWS = 24  # score rows per pass over a tile
-_LABELS = 1 << 23  # labels held at once: restarts run in batches where points are many
-
-
-class _Race(NamedTuple):
-    """What the restarts of one fit hold; the first axis is the restart.
-
-    ``sums[s, label + 1]`` has the sum of the points with a label, and their number behind it;
-    ``sums[s, 0]`` takes what comes from points without a label.
-    """
-
-    centers: Floats
-    sums: Floats
-    labels: Ints
-    inertia: Floats
-    decrease: Floats
-    running: Ints
-    weights: Floats
-    bias: Floats
-    scores: Floats
-
-
-@inner
-def _memory(n: int, width: int, k: int, n_starts: int) -> _Race:
-    """Room for fits of up to n points, k clusters and n_starts restarts."""
-    batch = min(n_starts, max(1, _LABELS // n))
-    n_rows = batch * k + 3
-    return _Race(
-        np.empty((n_starts, k, width)),
-        np.empty((n_starts, k + 1, width + 1)),
-        np.empty((batch, (n + TILE - 1) // TILE * TILE), np.int32),
-        np.empty(n_starts),
-        np.empty(n_starts),
-        np.empty(n_starts, np.int64),
-        np.zeros((n_rows, width)),
-        np.zeros(n_rows),
-        np.empty((max(_ROWS, k) + 3) * TILE),
-    )
-
-
-@inner
-def _at(tile: int, index: int, feature: int, width: int) -> int:
-    """Where a feature of a point is, in a set of points that begins at a tile."""
-    return ((tile + index // TILE) * width + feature) * TILE + index % TILE
+_SWAPS = 4  # challengers of a winner
+_CHALLENGES = 2  # rounds of them, as long as one succeeds
 
 
 @jit
@@ -96,7 +51,7 @@ def race_fits(
     for f in range(len(ks)):
         n_max = max(n_max, clouds.n[fit_cloud[f]])
         k_max = max(k_max, ks[f])
-    work = _memory(n_max, width, k_max, max(n_init, _SWAPS) + 1)
+    work = race_memory(n_max, width, k_max, max(n_init, _SWAPS) + 1)
     batch = len(work.labels)
     state = np.empty(1, np.uint64)
     at = 0
@@ -112,7 +67,7 @@ def race_fits(
                     for c in range(k):
                         index = order[order_at[cloud] + s * order_k[cloud] + c]
                         for j in range(width):
-                            work.centers[s, c, j] = clouds.points[_at(tile, index, j, width)]
+                            work.centers[s, c, j] = clouds.points[place(tile, index, j, width)]
                 n_starts = n_init
                 if not np.isnan(centers[at, 0]):
                     n_starts += 1
@@ -120,13 +75,16 @@ def race_fits(
                         for j in range(width):
                             work.centers[n_init, c, j] = centers[at + c, j]
             else:
+                # One more step of the winner finds its labels, which are not kept where points
+                # are many, and sums that are free of the rounding of many moves.
+                lloyd(clouds.points, tile, n, k, best, best + 1, 1, limit, square, work)
                 _challenge(clouds.points, tile, n, k, best, state, work)
                 best, first, n_starts = 0, 1, _SWAPS + 1
             for low in range(first, n_starts, batch):
                 high = min(low + batch, n_starts)
-                _lloyd(clouds.points, tile, n, k, low, high, max_iter, limit, square, work)
+                lloyd(clouds.points, tile, n, k, low, high, max_iter, limit, square, work)
             for s in range(1, n_starts):
-                if work.inertia[s] < work.inertia[best] - _SAME * square:
+                if work.inertia[s] < work.inertia[best] - SAME * square:
                     best = s
             if challenge > 0 and best == 0:
                 break
@@ -138,13 +96,7 @@ def race_fits(
 
 @inner
 def _challenge(
-    points: Floats,
-    start: int,
-    n: int,
-    k: int,
-    best: int,
-    state: NDArray[np.uint64],
-    work: _Race,
+    points: Floats, start: int, n: int, k: int, best: int, state: NDArray[np.uint64], work: Race
 ) -> None:
     """Make the winner restart 0, and the following ones copies of it with one centre moved.
 
@@ -152,24 +104,14 @@ def _challenge(
     squared distance from its own centre.
     """
     width = work.centers.shape[2]
-    distance, cost, taken = np.empty(n), np.empty(k), np.empty(_SWAPS, np.int64)
+    distance, cost = np.empty(n), np.empty(k)
     total = 0.0
     for i in range(n):
-        nearest_square = np.inf
-        for c in range(k):
-            square = 0.0
-            for j in range(width):
-                gap = points[_at(start, i, j, width)] - work.centers[best, c, j]
-                square += gap * gap
-            nearest_square = min(nearest_square, square)
-        distance[i] = nearest_square
-        total += nearest_square
-    for s in range(_SWAPS):
-        taken[s] = 0
-        left = random(state) * total
-        while taken[s] < n - 1 and left >= distance[taken[s]]:
-            left -= distance[taken[s]]
-            taken[s] += 1
+        distance[i] = 0.0
+        for j in range(width):
+            gap = points[place(start, i, j, width)] - work.centers[best, work.labels[0, i], j]
+            distance[i] += gap * gap
+        total += distance[i]
     # A cluster of m points whose nearest other centre is at distance d costs at most m d^2.
     for c in range(k):
         cost[c] = np.inf
@@ -180,207 +122,24 @@ def _challenge(
                 square += gap * gap
             if other != c:
                 cost[c] = min(cost[c], square * work.sums[best, c + 1, width])
-    work.inertia[0] = work.inertia[best]
+    work.inertia[0] = total
     work.running[0] = 0
     for c in range(k):
         for j in range(width):
             work.centers[0, c, j] = work.centers[best, c, j]
-    for s in range(_SWAPS):
+    for s in range(1, _SWAPS + 1):
         missed = 0
         for c in range(k):
             if cost[c] < cost[missed]:
                 missed = c
+        taken, left = 0, random(state) * total
+        while taken < n - 1 and left >= distance[taken]:
+            left -= distance[taken]
+            taken += 1
         for c in range(k):
             for j in range(width):
-                value = work.centers[0, c, j]
+                work.centers[s, c, j] = work.centers[0, c, j]
                 if c == missed:
-                    value = points[_at(start, taken[s], j, width)]
-                work.centers[s + 1, c, j] = value
-        if s % 2 == 1:
+                    work.centers[s, c, j] = points[place(start, taken, j, width)]
+        if s % 2 == 0:  # two swaps for each centre that goes
             cost[missed] = np.inf
-
-
-@inner
-def _lloyd(
-    points: Floats,
-    start: int,
-    n: int,
-    k: int,
-    low: int,
-    high: int,
-    max_iter: int,
-    limit: float,
-    square: float,
-    work: _Race,
-) -> None:
-    """Iterate restarts low to high side by side until each has converged or is dropped.
-
-    The cloud begins at tile ``start`` and has the sum of squares ``square``; a squared shift of
-    the centres of at most ``limit`` is convergence.
-    """
-    width = work.centers.shape[2]
-    active, moved = np.empty(high - low, np.int64), np.empty(high - low, np.int64)
-    best, found, movers = np.empty(TILE), np.empty(TILE, np.int64), np.empty(TILE, np.int64)
-    at_once = max(1, _ROWS // (k - 1))
-    for s in range(low, high):
-        work.running[s] = 1
-        work.inertia[s] = np.inf
-        for i in range(n):
-            work.labels[s - low, i] = -1
-        for c in range(k + 1):
-            for j in range(width + 1):
-                work.sums[s, c, j] = 0.0
-    for iteration in range(max_iter):
-        n_active = 0
-        for s in range(low, high):
-            if work.running[s] == 1:
-                contrast(work.centers, s, 0, k, work.weights, work.bias, n_active * (k - 1))
-                active[n_active] = s
-                moved[n_active] = 0
-                n_active += 1
-        if n_active == 0:
-            break
-        for t in range((n + TILE - 1) // TILE):
-            lanes, tile = lanes_of(n, t), start + t
-            for first in range(0, n_active, at_once):
-                stop = min(first + at_once, n_active)
-                row, n_rows = first * (k - 1), (stop - first) * (k - 1)
-                score_rows(
-                    points, tile, width, lanes, work.weights, work.bias, row, n_rows, work.scores
-                )
-                for a in range(first, stop):
-                    s = active[a]
-                    nearest(work.scores, a * (k - 1) - row, k - 1, lanes, best, found)
-                    moved[a] += _move(
-                        points, tile, n, t, found, work.labels, s - low, work.sums, s, movers
-                    )
-        for a in range(n_active):
-            s = active[a]
-            settled = moved[a] == 0
-            if not settled:
-                relocated = _relocate(
-                    points, start, n, k, work.labels, s - low, work.centers, work.sums, s
-                )
-                shift, inertia = _update(k, s, square, work.centers, work.sums)
-                work.decrease[s] = work.inertia[s] - inertia
-                work.inertia[s] = inertia
-                settled = shift <= limit and not relocated
-            if settled:
-                work.running[s] = 0
-        if iteration > 0:
-            _drop(high, square, work.inertia, work.decrease, work.running)
-
-
-@inner
-def _move(
-    points: Floats,
-    tile: int,
-    n: int,
-    t: int,
-    found: Ints,
-    labels: Ints,
-    row: int,
-    sums: Floats,
-    s: int,
-    movers: Ints,
-) -> int:
-    """Give the points of a tile the labels found; return how many had another one.
-
-    Only those that move touch the sums, and they are listed first, without a branch: which
-    points move is beyond any branch prediction.
-    """
-    width = sums.shape[2] - 1
-    x, base = tile * width * TILE, t * TILE
-    n_moved = 0
-    for i in range(min(TILE, n - base)):
-        movers[n_moved] = i
-        n_moved += labels[row, base + i] != found[i]
-    for m in range(n_moved):
-        i = movers[m]
-        old, new = labels[row, base + i] + 1, found[i] + 1
-        labels[row, base + i] = new - 1
-        for j in range(width):
-            value = points[x + j * TILE + i]
-            sums[s, new, j] += value
-            sums[s, old, j] -= value
-        sums[s, new, width] += 1.0
-        sums[s, old, width] -= 1.0
-    return n_moved
-
-
-@inner
-def _update(k: int, s: int, square: float, centers: Floats, sums: Floats) -> tuple[float, float]:
-    """Move the centres to the means; return their squared shift and the inertia."""
-    width = centers.shape[2]
-    shift, explained = 0.0, 0.0
-    for c in range(k):
-        count = sums[s, c + 1, width]
-        # A cluster stays empty only where all points coincide with centres; so does its centre.
-        if count > 0.0:
-            for j in range(width):
-                value = sums[s, c + 1, j] / count
-                gap = value - centers[s, c, j]
-                shift += gap * gap
-                explained += value * sums[s, c + 1, j]
-                centers[s, c, j] = value
-    return shift, max(square - explained, 0.0)
-
-
-@inner
-def _relocate(
-    points: Floats,
-    start: int,
-    n: int,
-    k: int,
-    labels: Ints,
-    row: int,
-    centers: Floats,
-    sums: Floats,
-    s: int,
-) -> bool:
-    """Give each empty cluster the point that is farthest from its own centre, if any is."""
-    width = centers.shape[2]
-    relocated = False
-    for empty in range(k):
-        if sums[s, empty + 1, width] > 0.0:
-            continue
-        farthest, point = 0.0, -1
-        for i in range(n):
-            label = labels[row, i]
-            distance = 0.0
-            for j in range(width):
-                gap = points[_at(start, i, j, width)] - centers[s, label, j]
-                distance += gap * gap
-            if distance > farthest and sums[s, label + 1, width] > 1.0:
-                farthest, point = distance, i
-        if point >= 0:
-            relocated = True
-            label = labels[row, point]
-            labels[row, point] = empty
-            for j in range(width):
-                value = points[_at(start, point, j, width)]
-                sums[s, label + 1, j] -= value
-                sums[s, empty + 1, j] = value
-                # The point is at home now, so the next empty cluster takes another one.
-                centers[s, empty, j] = value
-            sums[s, label + 1, width] -= 1.0
-            sums[s, empty + 1, width] = 1.0
-    return relocated
-
-
-@inner
-def _drop(high: int, square: float, inertia: Floats, decrease: Floats, running: Ints) -> None:
-    """Stop restarts that cannot win any more, or that repeat another one.
-
-    A restart's decrease shrinks from step to step, roughly geometrically.
-    """
-    leader = inertia[0]
-    for s in range(high):
-        leader = min(leader, inertia[s])
-    for s in range(high):
-        if running[s] == 1:
-            if inertia[s] - _PATIENCE * decrease[s] > leader + _SAME * square:
-                running[s] = 0
-            for other in range(s):
-                if abs(inertia[s] - inertia[other]) <= _SAME * square:
-                    running[s] = 0

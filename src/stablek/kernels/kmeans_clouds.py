@@ -98,7 +98,7 @@ def label_fits(
     k_max = 1
     for f in range(len(ks)):
         k_max = max(k_max, ks[f])
-    weights, bias = np.zeros((k_max + 3, width)), np.zeros(k_max + 3)
+    weights, bias = np.empty((k_max + 3, width)), np.empty(k_max + 3)
     scores, best = np.empty((k_max + 3) * TILE), np.empty(TILE)
     found = np.empty(TILE, np.int64)
     at = 0

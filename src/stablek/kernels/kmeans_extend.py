@@ -55,8 +55,10 @@ def extend_tables(
     for q in range(len(ks)):
         n_rows = max(n_rows, ks[q])
     n_rows += 3
-    weights, bias = np.zeros((n_rows, width)), np.zeros(n_rows)
-    scores, slopes, zeros = np.empty(n_rows * TILE), np.empty(n_rows * TILE), np.zeros(n_rows)
+    weights, bias, zeros = np.empty((n_rows, width)), np.empty(n_rows), np.empty(n_rows)
+    scores, slopes = np.empty(n_rows * TILE), np.empty(n_rows * TILE)
+    for r in range(n_rows):
+        zeros[r] = 0.0
     span = max(1, min(32, 320 // width))
     points, shifts = np.empty(span * width * TILE), np.empty(span * width * TILE)
     best, found = np.empty(TILE), np.empty(TILE, np.int64)

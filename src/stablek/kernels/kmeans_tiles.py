@@ -31,6 +31,7 @@ __all__ = [
     "nearest",
     "nearest_noisy",
     "padded",
+    "place",
     "score_rows",
 ]
 
@@ -44,6 +45,12 @@ _FEATURES = 128  # features per pass over a tile: what stays in the cache for al
 _1 = np.uint64(TILE)
 _2 = np.uint64(2 * TILE)
 _3 = np.uint64(3 * TILE)
+
+
+@inner
+def place(tile: int, index: int, feature: int, width: int) -> int:
+    """Where a feature of a point is, in a set of points that begins at a tile."""
+    return ((tile + index // TILE) * width + feature) * TILE + index % TILE
 
 
 class Clouds(NamedTuple):

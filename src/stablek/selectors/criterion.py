@@ -24,6 +24,7 @@ __all__ = [
     "best_value",
     "check_share",
     "n_clusters_of",
+    "verdict_of_splits",
 ]
 
 Floats = NDArray[np.float64]
@@ -185,6 +186,14 @@ def best_value(values: Sequence[Any], scores: Floats) -> Verdict:
     best = scores[usable].max()
     first = int(np.argmax(usable & (scores >= best - TIE)))
     return Verdict(scores, values[first])
+
+
+def verdict_of_splits(values: Sequence[int], scores: Floats, k: int) -> Verdict:
+    """Verdict of a method that splits clusters and ended with k of them."""
+    if k in values:
+        return Verdict(scores, k)
+    # Clusters that run empty vanish, so that fewer may remain than it started from.
+    return Verdict(scores, None, f"it ended with {k} clusters, which k_range does not have")
 
 
 def check_share(name: str, value: Any) -> None:

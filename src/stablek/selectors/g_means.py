@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 from sklearn.cluster import KMeans
 
-from stablek.selectors.criterion import CriterionSelector, Verdict, check_share
+from stablek.selectors.criterion import CriterionSelector, Verdict, check_share, verdict_of_splits
 from stablek.selectors.lloyd import Solution, lloyd
 from stablek.selectors.reference import Reference
 
@@ -28,7 +28,7 @@ def anderson_darling(values: NDArray[Any]) -> float:
     Examples
     --------
     >>> round(anderson_darling(np.arange(20.0)), 3)
-    0.218
+    0.221
     """
     x = np.sort(np.asarray(values, dtype=float))
     n = len(x)
@@ -134,7 +134,7 @@ class GMeans(CriterionSelector):
         while True:
             splits = self._splits(X, solution)
             if solution.n_clusters in values:
-                scores[values.index(solution.n_clusters)] = -float(len(splits))
+                scores[values.index(solution.n_clusters)] = 0.0 - len(splits)
             room = k_max - solution.n_clusters
             if not splits or room <= 0:
                 break
@@ -146,7 +146,7 @@ class GMeans(CriterionSelector):
                 break
             solution = finer
         self.own_labels_ = solution.clusters.codes
-        return Verdict(scores, solution.n_clusters)
+        return verdict_of_splits(values, scores, solution.n_clusters)
 
     def _splits(self, X: Floats, solution: Solution) -> list[tuple[float, int, Floats]]:
         """Statistic, label and children's centres of each cluster that fails the test."""

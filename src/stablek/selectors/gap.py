@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,17 +42,28 @@ def log_dispersions(
         return np.asarray(np.log(sums))
 
 
-def reference_set(X: Floats, principal: bool, random: np.random.Generator) -> Floats:
-    """Uniform points in the box of X, along the features or the principal axes."""
-    mean = X.mean(axis=0)
-    centred = X - mean
-    if not principal:
-        low, high = centred.min(axis=0), centred.max(axis=0)
-        return np.asarray(random.uniform(low, high, X.shape) + mean)
-    axes = np.linalg.svd(centred, full_matrices=False)[2]
-    rotated = centred @ axes.T
-    box = random.uniform(rotated.min(axis=0), rotated.max(axis=0), rotated.shape)
-    return np.asarray(box @ axes + mean)
+class Box(NamedTuple):
+    """The box of the data along some axes, in which reference points are uniform."""
+
+    centre: Floats
+    axes: Floats | None
+    low: Floats
+    high: Floats
+
+    def draw(self, n: int, random: Any) -> Floats:
+        """As many uniform points."""
+        points = random.uniform(self.low, self.high, (n, len(self.low)))
+        turned = points if self.axes is None else points @ self.axes
+        return np.ascontiguousarray(turned + self.centre)
+
+
+def box_of(X: Floats, principal: bool) -> Box:
+    """Box of X along its features or its principal axes."""
+    centre = X.mean(axis=0)
+    centred = X - centre
+    axes = np.linalg.svd(centred, full_matrices=False)[2] if principal else None
+    turned = centred if axes is None else centred @ axes.T
+    return Box(centre, axes, turned.min(axis=0), turned.max(axis=0))
 
 
 def _first_max(f: Floats) -> int:
@@ -163,8 +174,9 @@ class GapStatistic(CriterionSelector):
         X, engine = reference.X, reference.engine
         labelings = [each.labels for each in self._reference_partitions(reference, values)]
         self.log_dispersion_ = log_dispersions(X, labelings, self.power, n_jobs=self.n_jobs)
+        box = execution.run(box_of, [(X, self.principal)])[0]
         tasks = [
-            (X, engine, values, self.principal, self.power, reference.entropy, number)
+            (box, len(X), engine, values, self.power, reference.entropy, number)
             for number in range(self.n_references)
         ]
         self.reference_log_dispersion_ = np.array(
@@ -184,16 +196,15 @@ class GapStatistic(CriterionSelector):
 
 
 def _reference_curve(
-    X: Floats,
+    box: Box,
+    n: int,
     engine: Engine,
     values: tuple[int, ...],
-    principal: bool,
     power: int,
     entropy: int,
     number: int,
 ) -> Floats:
-    random = seeding.generator(entropy, "gap", number)
-    points = np.ascontiguousarray(reference_set(X, principal, random))
+    points = box.draw(n, seeding.generator(entropy, "gap", number))
     labelings = cluster(engine, points, values, entropy, "gap", number)
     return log_dispersions(points, labelings, power, n_jobs=1)
 

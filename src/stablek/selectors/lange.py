@@ -124,7 +124,7 @@ class Lange(CriterionSelector):
         self.random_instability_[judged] = by_chance
         with np.errstate(invalid="ignore"):
             # Random labels of as many clusters as points may agree fully, and then all do.
-            return best_value(values, -self.instability_ / self.random_instability_)
+            return best_value(values, 0.0 - self.instability_ / self.random_instability_)
 
 
 def _split_distances(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from stablek import seeding, validation
-from stablek.selectors.criterion import CriterionSelector, Verdict
+from stablek.selectors.criterion import CriterionSelector, Verdict, verdict_of_splits
 from stablek.selectors.lloyd import Solution, lloyd, solution_of
 from stablek.selectors.reference import Reference
 
@@ -49,8 +49,8 @@ def x_means_score(
 
     Examples
     --------
-    >>> round(x_means_score([50, 50, 50], 138.888, 4), 1)
-    -669.1
+    >>> round(x_means_score([50, 50, 50], 166.5, 4), 1)
+    -669.2
     """
     n_k = np.asarray(sizes, dtype=float)
     n, k, m = n_k.sum(), len(n_k), n_features
@@ -164,7 +164,7 @@ class XMeans(CriterionSelector):
                 scores[values.index(each.n_clusters)] = self._score(X, each)
         best = max(met, key=lambda each: self._score(X, each)) if self.check_global else met[-1]
         self.own_labels_ = best.clusters.codes
-        return Verdict(scores, best.n_clusters)
+        return verdict_of_splits(values, scores, best.n_clusters)
 
     def _score(self, X: Floats, solution: Solution) -> float:
         return x_means_score(solution.clusters.sizes, solution.sse, X.shape[1], self.formula)

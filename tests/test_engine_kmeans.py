@@ -1,0 +1,373 @@
+"""The fast k-means engine against plain loops of numpy and scikit-learn."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from stablek.engines.base import Setting
+from stablek.engines.generic import GenericEngine
+from stablek.engines.kmeans import KMeansEngine, unsupported
+from stablek.perturbations import PERTURBATIONS, Draw, resolve_perturbation
+from stablek.results import Group, Request
+from stablek.similarity import SIMILARITIES, resolve_similarity
+
+EPSILONS = np.array([0.0, 0.2, 0.7, 1.5])
+KS = (1, 2, 3, 5, 8)
+OMEGA = (2, 3, 4)
+
+
+def setting_of(X, relabel, *, perturbation="uniform", similarity="ari", entropy=3):
+    scale = X.std(axis=0)
+    perturbation, similarity = resolve_perturbation(perturbation), resolve_similarity(similarity)
+    return Setting(entropy, perturbation, scale, similarity, relabel)
+
+
+def groups_of(engine, X, setting, ks=KS, omega=OMEGA):
+    """X with its partitions, and every cluster of them with its own."""
+    [whole] = engine.references(X, [Request(None, ks)], setting)
+    requests = []
+    for partition in whole[1:]:
+        for label in np.unique(partition.labels):
+            rows = np.flatnonzero(partition.labels == label)
+            values = tuple(k for k in omega if k < len(rows))
+            if values:
+                requests.append(Request(rows, values, partition))
+    inside = engine.references(X, requests, setting)
+    groups = [Group(r.rows, p) for r, p in zip(requests, inside, strict=True)]
+    return [Group(None, whole), *groups]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, _ = make_blobs(220, 3, centers=4, cluster_std=1.5, random_state=1)
+    return X * [1.0, 10.0, 0.1] + [0.0, 5.0, -3.0]
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return KMeansEngine(KMeans(n_init=3))
+
+
+@pytest.mark.parametrize("perturbation", ["uniform", "gaussian"])
+@pytest.mark.parametrize("similarity", sorted(SIMILARITIES))
+def test_extend_equals_a_loop_over_predict(data, engine, perturbation, similarity):
+    setting = setting_of(data, "extend", perturbation=perturbation, similarity=similarity)
+    groups = groups_of(engine, data, setting)
+    found = engine.similarities(data, groups, 1, EPSILONS, setting)
+    for group, similarities in zip(groups, found, strict=True):
+        X = data if group.rows is None else data[group.rows]
+        noise = Draw(3, 1, len(data), group.rows).noise(3, gaussian=perturbation == "gaussian")
+        assert similarities.shape == (len(group.partitions), len(EPSILONS))
+        for i, partition in enumerate(group.partitions):
+            model = engine.estimator(X, partition)
+            np.testing.assert_array_equal(model.predict(X), partition.labels)
+            for e, epsilon in enumerate(EPSILONS):
+                labels = model.predict(X + epsilon * (setting.scale * noise))
+                expected = setting.similarity(partition.labels, labels)
+                assert similarities[i, e] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_extend_does_not_depend_on_how_rows_are_cut_into_blocks(data, engine, monkeypatch):
+    from stablek.kernels import kmeans_batches
+
+    setting = setting_of(data, "extend")
+    groups = groups_of(engine, data, setting)
+    whole = engine.similarities(data, groups, 0, EPSILONS, setting)
+    labels = engine.relabel(data, groups[0].partitions[3], 0, EPSILONS, setting)
+    blocks = [(0, 37), (37, 38), (38, 200), (200, 220)]
+    monkeypatch.setattr(kmeans_batches, "row_blocks", lambda n, p: iter(blocks))
+    for one, other in zip(
+        whole, engine.similarities(data, groups, 0, EPSILONS, setting), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    for one, other in zip(
+        labels, engine.relabel(data, groups[0].partitions[3], 0, EPSILONS, setting), strict=True
+    ):
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+@pytest.mark.parametrize("relabel", ["extend", "refit"])
+@pytest.mark.parametrize("similarity", ["ari", "matching"])
+def test_same_bits_for_any_cut_of_the_groups_and_any_threads(data, engine, relabel, similarity):
+    setting = setting_of(data, relabel, similarity=similarity)
+    groups = groups_of(engine, data, setting)
+    whole = engine.similarities(data, groups, 2, EPSILONS, setting)
+    with ThreadPoolExecutor(3) as pool:
+        alone = pool.map(
+            lambda group: engine.similarities(data, [group], 2, EPSILONS, setting)[0],
+            reversed(groups),
+        )
+        for one, other in zip(reversed(whole), alone, strict=True):
+            np.testing.assert_array_equal(one, other)
+    # One value at a time, one noise level at a time.
+    for group, similarities in zip(groups[:4], whole, strict=False):
+        for i, partition in enumerate(group.partitions):
+            single = [Group(group.rows, (partition,))]
+            for e in range(len(EPSILONS)):
+                level = EPSILONS[e : e + 1]
+                [one] = engine.similarities(data, single, 2, level, setting)
+                assert one[0, 0] == similarities[i, e]
+
+
+def test_references_do_not_depend_on_how_they_are_asked_for(data, engine):
+    setting = setting_of(data, "extend")
+    [together] = engine.references(data, [Request(None, KS)], setting)
+    for k, partition in zip(KS, together, strict=True):
+        [[alone]] = engine.references(data, [Request(None, (k,))], setting)
+        np.testing.assert_array_equal(alone.labels, partition.labels)
+        np.testing.assert_array_equal(alone.model, partition.model)
+    other = setting_of(data, "extend", entropy=4)
+    [different] = engine.references(data, [Request(None, (8,))], other)
+    assert not np.array_equal(different[0].model, together[-1].model)
+
+
+def test_a_given_random_state_takes_part_in_the_seed(data):
+    setting = setting_of(data, "extend")
+    models = [
+        KMeansEngine(KMeans(n_init=1, random_state=state))
+        .references(data, [Request(None, (8,))], setting)[0][0]
+        .model
+        for state in (None, 0, 0, 1)
+    ]
+    np.testing.assert_array_equal(models[1], models[2])
+    assert not np.array_equal(models[0], models[1])
+    assert not np.array_equal(models[1], models[3])
+
+
+@pytest.mark.parametrize("similarity", ["ari", "ami"])
+@pytest.mark.parametrize("perturbation", sorted(set(PERTURBATIONS) - {"uniform", "gaussian"}))
+def test_other_perturbations_label_the_perturbed_points(data, perturbation, similarity):
+    engine = KMeansEngine(KMeans(n_init=5))
+    kind = PERTURBATIONS[perturbation]
+    epsilons = np.array([1.0]) if kind.levels == "single" else np.array([0.0, 0.4])
+    relabel = "refit" if kind.no_extension else "extend"
+    setting = setting_of(data, relabel, perturbation=perturbation, similarity=similarity)
+    X = np.vstack([data[:60] + [0, 0, 0], data[:60] + [100, 0, 0], data[:60] + [0, 1000, 0]])
+    groups = groups_of(engine, X, setting, ks=(1, 2, 3))
+    found = engine.similarities(X, groups, 0, epsilons, setting)
+    assert all(np.isfinite(s).all() for s in found)
+    assert all((s <= 1.0 + 1e-12).all() for s in found)
+    if relabel == "extend":
+        generic = GenericEngine(KMeans(n_init=5), "n_clusters")
+        [partitions] = [groups[0].partitions]
+        models = [engine.estimator(X, p) for p in partitions]
+        again = Group(
+            None,
+            tuple(type(p)(p.value, p.labels, m) for p, m in zip(partitions, models, strict=True)),
+        )
+        [expected] = generic.similarities(X, [again], 0, epsilons, setting)
+        np.testing.assert_allclose(found[0], expected, atol=1e-12)
+    elif kind.resamples and perturbation == "bootstrap":
+        # Three far clusters are found again in any resampled copy.
+        assert found[0][2, 0] == pytest.approx(1.0)
+
+
+def test_a_subsample_smaller_than_k_has_its_points_apart(data):
+    engine = KMeansEngine(KMeans(n_init=2))
+    setting = setting_of(data, "refit", perturbation="subsample")
+    X = data[:6]
+    groups = groups_of(engine, X, setting, ks=(2, 5))
+    [similarities] = engine.similarities(X, groups[:1], 0, np.array([0.0, 0.6]), setting)
+    assert np.isfinite(similarities).all()
+    [(rows, labels)] = engine.relabel(X, groups[0].partitions[1], 0, np.array([0.6]), setting)
+    np.testing.assert_array_equal(labels, np.arange(len(rows)))
+
+
+def test_refit_is_as_stable_as_a_loop_of_sklearn_fits():
+    X, _ = make_blobs(200, 2, centers=3, cluster_std=2.0, random_state=4)
+    n_draws, ks, epsilons = 40, (2, 3, 4), np.array([0.1, 0.4, 0.8])
+    engine = KMeansEngine(KMeans(n_init=5))
+    setting = setting_of(X, "refit")
+    [partitions] = engine.references(X, [Request(None, ks)], setting)
+    group = [Group(None, partitions)]
+    ours = np.array(
+        [engine.similarities(X, group, d, epsilons, setting)[0] for d in range(n_draws)]
+    )
+    theirs = np.empty_like(ours)
+    for d in range(n_draws):
+        # Other noise, so that the difference has the sampling error of both.
+        noise = Draw(99, d, len(X)).noise(2)
+        for i, partition in enumerate(partitions):
+            for e, epsilon in enumerate(epsilons):
+                noisy = X + epsilon * (setting.scale * noise)
+                again = KMeans(ks[i], n_init=5, random_state=d).fit(noisy)
+                theirs[d, i, e] = adjusted_rand_score(partition.labels, again.labels_)
+    error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / n_draws)
+    # Nine comparisons: four standard errors are one false alarm in two thousand runs.
+    assert (abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 4.0 * error + 1e-3).all()
+
+
+def test_relabel_gives_the_labels_whose_similarity_is_measured(data, engine):
+    for relabel in ("extend", "refit"):
+        setting = setting_of(data, relabel)
+        groups = groups_of(engine, data, setting)
+        [similarities] = engine.similarities(data, groups[:1], 1, EPSILONS, setting)
+        for i, partition in enumerate(groups[0].partitions):
+            copies = engine.relabel(data, partition, 1, EPSILONS, setting)
+            for e, (rows, labels) in enumerate(copies):
+                assert rows is None
+                assert labels.dtype == np.intp
+                expected = setting.similarity(partition.labels, labels)
+                assert similarities[i, e] == pytest.approx(expected, abs=1e-12)
+
+
+def test_estimator_is_a_fitted_kmeans_with_the_partition(data):
+    clusterer = KMeans(n_init=3, init="random", max_iter=50)
+    before = clusterer.get_params()
+    engine = KMeansEngine(clusterer)
+    setting = setting_of(data, "extend")
+    [[partition]] = engine.references(data, [Request(None, (4,))], setting)
+    model = engine.estimator(data, partition)
+    assert type(model) is KMeans
+    assert model.get_params() == {**before, "n_clusters": 4}
+    assert clusterer.get_params() == before
+    assert not hasattr(clusterer, "labels_")
+    np.testing.assert_array_equal(model.labels_, partition.labels)
+    np.testing.assert_array_equal(model.predict(data), partition.labels)
+    np.testing.assert_array_equal(model.cluster_centers_, partition.model)
+    gaps = data - model.cluster_centers_[model.labels_]
+    assert model.inertia_ == pytest.approx((gaps**2).sum())
+    assert model.transform(data).shape == (len(data), 4)
+    assert partition.labels.dtype == np.intp
+
+
+QUALITY_SETS = {
+    "blobs": lambda rng: make_blobs(500, 2, centers=12, random_state=3)[0],
+    "square": lambda rng: rng.uniform(size=(400, 2)),
+    "ten features": lambda rng: make_blobs(300, 10, centers=6, random_state=5)[0],
+    "heavy tails": lambda rng: rng.standard_t(2, size=(300, 3)),
+}
+
+
+@pytest.mark.parametrize("name", QUALITY_SETS)
+def test_inertia_is_not_worse_than_the_best_of_sklearn(name, rng):
+    """Mean inertia over seeds, relative to scikit-learn's best of the same n_init.
+
+    The criterion for each K: not more than two standard errors of the difference above
+    scikit-learn's mean. Over all K together: below it, up to 1e-9.
+    """
+    X = QUALITY_SETS[name](rng)
+    ks = (1, 2, 3, 4, 5, 7, 10, 15, 22, 32, 45, 60)
+    n_init, n_seeds = 4, 10
+    engine = KMeansEngine(KMeans(n_init=n_init))
+    ours, theirs = np.empty((2, n_seeds, len(ks)))
+    for seed in range(n_seeds):
+        setting = setting_of(X, "extend", entropy=seed)
+        [partitions] = engine.references(X, [Request(None, ks)], setting)
+        for i, partition in enumerate(partitions):
+            ours[seed, i] = ((X - partition.model[partition.labels]) ** 2).sum()
+            theirs[seed, i] = KMeans(ks[i], n_init=n_init, random_state=seed).fit(X).inertia_
+    ratio = ours.mean(axis=0) / theirs.mean(axis=0)
+    error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / n_seeds) / theirs.mean(axis=0)
+    assert (ratio <= 1.0 + 2.0 * error + 1e-9).all()
+    assert ratio.mean() <= 1.0 + 1e-9
+
+
+DEGENERATE = {
+    "all points equal": np.full((20, 2), 3.7),
+    "fewer distinct points than k": np.repeat([[0.0, 1.0], [2.0, 3.0], [5.0, 1.0]], 7, axis=0),
+    "huge": np.random.default_rng(0).normal(size=(40, 3)) * 1e150,
+    "tiny": np.random.default_rng(0).normal(size=(40, 3)) * 1e-150,
+    "one feature": np.random.default_rng(0).normal(size=(40, 1)),
+    "two points": np.array([[0.0, 0.0], [1.0, 1.0]]),
+    "one far point": np.vstack([np.random.default_rng(0).normal(size=(30, 2)), [[1e9, 1e9]]]),
+    "constant feature": np.column_stack([np.arange(30.0), np.full(30, 1e6)]),
+}
+
+
+@pytest.mark.parametrize("relabel", ["extend", "refit"])
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_data_give_finite_results(name, init, relabel):
+    X = DEGENERATE[name]
+    engine = KMeansEngine(KMeans(n_init=3, init=init))
+    with np.errstate(all="ignore"):
+        scale = X.std(axis=0)
+    setting = Setting(0, PERTURBATIONS["uniform"], scale, SIMILARITIES["ari"], relabel)
+    ks = tuple(k for k in (1, 2, 5, len(X)) if k <= len(X))
+    groups = groups_of(engine, X, setting, ks=ks)
+    distinct = len(np.unique(X, axis=0))
+    for partition in groups[0].partitions:
+        assert np.isfinite(partition.model).all()
+        assert len(np.unique(partition.labels)) == min(partition.value, distinct)
+    found = engine.similarities(X, groups, 0, EPSILONS, setting)
+    assert all(np.isfinite(s).all() for s in found)
+    if relabel == "extend":
+        # Without noise nothing changes.
+        assert all((s[:, 0] == 1.0).all() for s in found)
+
+
+@pytest.mark.parametrize("factor", [2.0**500, 2.0**-500])
+def test_magnitude_does_not_matter(data, factor):
+    engine = KMeansEngine(KMeans(n_init=3))
+    results = []
+    for X in (data, data * factor):
+        setting = setting_of(X, "refit")
+        groups = groups_of(engine, X, setting)
+        results.append(engine.similarities(X, groups, 0, EPSILONS, setting))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_more_clusters_than_points_is_an_error(data, engine):
+    setting = setting_of(data, "extend")
+    with pytest.raises(ValueError, match="7 clusters are asked of 5 points"):
+        engine.references(data, [Request(np.arange(5), (2, 7))], setting)
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [
+        KMeans(),
+        KMeans(n_init=4, init="random", algorithm="elkan", tol=0, max_iter=7, random_state=3),
+        KMeans(n_init=np.int64(2), random_state=np.int32(1), copy_x=False),
+    ],
+)
+def test_honoured_settings(clusterer, data):
+    assert unsupported(clusterer) is None
+    engine = KMeansEngine(clusterer)
+    [[partition]] = engine.references(data, [Request(None, (3,))], setting_of(data, "extend"))
+    assert len(np.unique(partition.labels)) == 3
+
+
+class Subclass(KMeans):
+    """A KMeans that may do anything."""
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "reason"),
+    [
+        (Subclass(), "Subclass is not KMeans"),
+        (MiniBatchKMeans(), "MiniBatchKMeans"),
+        (BisectingKMeans(), "BisectingKMeans"),
+        (KMeans(init=np.zeros((2, 2))), "init"),
+        (KMeans(init=lambda X, k, random_state: X[:k]), "init"),
+        (KMeans(init="farthest"), "init"),
+        (KMeans(n_init=0), "n_init"),
+        (KMeans(n_init="many"), "n_init"),
+        (KMeans(max_iter=0), "max_iter"),
+        (KMeans(tol=-1), "tol"),
+        (KMeans(tol=None), "tol"),
+        (KMeans(algorithm="full"), "algorithm"),
+        (KMeans(random_state=np.random.RandomState(0)), "random_state"),
+        (KMeans(verbose=1), "verbose"),
+    ],
+)
+def test_other_settings_are_left_to_the_generic_engine(clusterer, reason):
+    assert reason in unsupported(clusterer)
+
+
+def test_n_init_auto_is_that_of_sklearn(data):
+    setting = setting_of(data, "extend")
+    for init, n_init in (("k-means++", 1), ("random", 10)):
+        models = [
+            KMeansEngine(KMeans(n_init=n, init=init))
+            .references(data, [Request(None, (6,))], setting)[0][0]
+            .model
+            for n in ("auto", n_init)
+        ]
+        np.testing.assert_array_equal(*models)

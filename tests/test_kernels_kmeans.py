@@ -1,0 +1,210 @@
+"""The k-means kernels against plain numpy.
+
+Run once with bounds checks on, with a cache of its own:
+``NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/boundscheck pytest tests/test_kernels_kmeans.py
+tests/test_engine_kmeans.py``
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+from stablek.kernels.agreement import label_sums, table_sums
+from stablek.kernels.kmeans_batches import (
+    Rule,
+    Task,
+    batches,
+    fit,
+    fit_labels,
+    in_units,
+    load,
+    nearest_labels,
+    row_blocks,
+)
+from stablek.kernels.kmeans_starts import draw_starts
+from stablek.kernels.kmeans_tiles import TILE
+from stablek.perturbations import Draw, uniform
+from stablek.similarity import Agreement, contingency
+
+RULE = Rule(seed=7, n_init=10, plus_plus=True, max_iter=300, tol=1e-4)
+
+
+def task_of(X, ks, epsilon=0.0):
+    ks = np.asarray(ks)
+    zero = np.zeros(1, dtype=np.int64)
+    rows = np.arange(len(X))
+    return Task(rows, zero, np.array([len(X)]), np.array([epsilon]), np.zeros_like(ks), ks)
+
+
+def fit_all(X, ks, rule=RULE):
+    task = task_of(X, ks)
+    centers, labels, _ = in_units(X, task, *fit(X, X, task, None, rule))
+    return np.split(centers, np.cumsum(ks)[:-1]), labels.reshape(len(ks), len(X))
+
+
+def inertia(X, centers, labels):
+    return ((X - centers[labels]) ** 2).sum()
+
+
+def plain_labels(X, centers):
+    return ((X[:, None] - centers[None]) ** 2).sum(axis=-1).argmin(axis=1)
+
+
+def test_sums_of_labels_and_tables_are_the_agreement(rng):
+    first, second = rng.integers(0, 4, 200), rng.integers(0, 6, 200)
+    sums = np.empty((2, 7))
+    at, n = np.array([0, 50]), np.array([200, 80])
+    counts = np.array([4, 4]), np.array([6, 6])
+    label_sums(
+        first.astype(np.int32), at, counts[0], second.astype(np.int32), at, counts[1], n, sums
+    )
+    for f in range(2):
+        part = slice(at[f], at[f] + n[f])
+        expected = Agreement.of_table(contingency(first[part], second[part]))
+        np.testing.assert_allclose(sums[f], np.array(expected), rtol=1e-13)
+    tables = rng.integers(0, 50, 2 * 9 + 2 * 16).astype(np.int32)
+    stacked = np.empty((2, 2, 7))
+    table_sums(tables, np.array([0, 18]), np.array([3, 4]), 2, stacked)
+    expected = np.array(Agreement.of_table(tables[:18].reshape(2, 3, 3))).T
+    np.testing.assert_allclose(stacked[0], expected, rtol=1e-13)
+    expected = np.array(Agreement.of_table(tables[18:].reshape(2, 4, 4))).T
+    np.testing.assert_allclose(stacked[1], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 10, 131])
+@pytest.mark.parametrize("n", [1, 7, 64, 65, 300])
+def test_nearest_labels_are_those_of_all_distances(n, n_features, rng):
+    X = rng.normal(size=(n, n_features)) + 100.0
+    centers = [rng.normal(size=(k, n_features)) + 100.0 for k in (1, 2, 3, 4, 9, 30)]
+    for c, labels in zip(centers, nearest_labels(X, centers), strict=True):
+        np.testing.assert_array_equal(labels, plain_labels(X, c))
+
+
+def test_ties_go_to_the_lower_label():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
+    centers = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
+    [labels] = nearest_labels(X, [centers])
+    np.testing.assert_array_equal(labels, [0, 0, 0, 0])
+
+
+def test_nearest_labels_keep_their_precision_far_from_the_origin(rng):
+    near = np.round(rng.uniform(-50, 50, size=(500, 3)) * 8) / 8
+    centers = np.round(rng.uniform(-50, 50, size=(6, 3)) * 8) / 8 + 1 / 64
+    offset = 2.0**36  # exactly representable together with the eighths
+    [labels] = nearest_labels(near + offset, [centers + offset])
+    np.testing.assert_array_equal(labels, plain_labels(near, centers))
+
+
+def test_blocks_cover_all_rows_and_batches_all_sets():
+    blocks = list(row_blocks(1_000_000, 10))
+    assert blocks[0][0] == 0
+    assert blocks[-1][1] == 1_000_000
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(blocks))
+    sizes = np.array([5, 2_000_000, 3, 4, 1_048_570, 100])
+    cut = list(batches(sizes))
+    assert [i for s in cut for i in range(s.start, s.stop)] == list(range(6))
+    assert all(sizes[s].sum() <= 1 << 20 or s.stop - s.start == 1 for s in cut)
+    assert len(cut) < len(sizes)
+
+
+def test_noisy_points_have_the_bits_of_the_perturbation(rng):
+    X = rng.normal(size=(150, 3)) * [1.0, 1e3, 1e-3]
+    scale, draw = X.std(axis=0), Draw(3, 2, 150)
+    noise = scale * draw.noise(3)
+    clouds = load(X, noise, task_of(X, [2], epsilon=0.37), centre=False)
+    tiles = clouds.points.reshape(-1, 4, TILE)
+    found = tiles.transpose(0, 2, 1).reshape(-1, 4)[:150, :3]
+    np.testing.assert_array_equal(found, uniform(X, 0.37, scale, draw))
+
+
+def starts(X, k, *, plus_plus=True, n_init=4):
+    clouds = load(X, X, task_of(X, [k]), centre=True)
+    order = np.empty(n_init * k, dtype=np.int64)
+    zero = np.zeros(1, dtype=np.int64)
+    draw_starts(clouds, np.array([k]), 11, n_init, plus_plus, order, zero)
+    return order.reshape(n_init, k)
+
+
+@pytest.mark.parametrize("plus_plus", [True, False])
+def test_starts_of_fewer_clusters_are_the_first_of_more(plus_plus, rng):
+    X = rng.normal(size=(100, 2))
+    long = starts(X, 20, plus_plus=plus_plus)
+    for k in (1, 2, 7):
+        np.testing.assert_array_equal(starts(X, k, plus_plus=plus_plus), long[:, :k])
+    assert all(len(set(row)) == 20 for row in long)
+    assert len({tuple(row) for row in long}) == len(long)
+
+
+def test_plus_plus_takes_every_distinct_point_before_a_repeated_one(rng):
+    X = np.repeat(rng.normal(size=(6, 2)), 5, axis=0)
+    for row in starts(X, 6):
+        assert len({tuple(X[i]) for i in row}) == 6
+
+
+def test_random_rows_are_all_equally_likely(rng):
+    X = rng.normal(size=(10, 2))
+    drawn = starts(X, 3, plus_plus=False, n_init=4000)
+    counts = np.bincount(drawn.ravel(), minlength=10)
+    # 1200 expected, standard deviation 29.
+    assert abs(counts - 1200).max() < 150
+
+
+def test_fits_are_fixed_points_of_lloyd(rng):
+    X = rng.normal(size=(400, 3))
+    ks = [1, 2, 5, 12]
+    strict = RULE._replace(tol=0.0)
+    for k, centers, labels in zip(ks, *fit_all(X, ks, strict), strict=True):
+        np.testing.assert_array_equal(labels, plain_labels(X, centers))
+        means = [X[labels == c].mean(axis=0) for c in range(k)]
+        np.testing.assert_allclose(centers, means, rtol=0, atol=1e-12)
+
+
+def test_one_start_without_tolerance_stops_where_sklearn_does():
+    # Well separated clusters have one optimum that every good start reaches.
+    X, _ = make_blobs(300, 2, centers=[[0, 0], [50, 0], [0, 50], [50, 50]], random_state=0)
+    [centers], [labels] = fit_all(X, [4])
+    theirs = KMeans(4, n_init=10, random_state=0).fit(X)
+    assert inertia(X, centers, labels) == pytest.approx(theirs.inertia_, rel=1e-12)
+
+
+def test_max_iter_and_tol_end_the_runs(rng):
+    X = rng.normal(size=(2000, 2))
+    loss = [
+        inertia(X, *(part[0] for part in fit_all(X, [20], RULE._replace(n_init=1, **changed))))
+        for changed in ({"max_iter": 1}, {"tol": 1.0}, {"tol": 0.0})
+    ]
+    assert loss[0] > 1.02 * loss[2]
+    assert loss[1] > 1.02 * loss[2]
+
+
+def test_empty_clusters_are_relocated(rng):
+    # Random starts among few distinct points repeat centres, which leaves clusters empty.
+    X = np.repeat(rng.normal(size=(12, 2)), 20, axis=0)
+    rule = RULE._replace(n_init=1, plus_plus=False)
+    for seed in range(20):
+        _, [labels] = fit_all(X, [8], rule._replace(seed=seed))
+        assert len(np.unique(labels)) == 8
+
+
+def test_sets_fitted_together_get_what_each_gets_alone(rng):
+    X = rng.normal(size=(500, 2))
+    sets = [np.arange(0, 120), np.arange(100, 500), np.array([3, 5, 8, 13, 21])]
+    ks = np.array([2, 5, 3, 7, 2, 4])
+    joined = Task(
+        np.concatenate(sets),
+        np.array([0, 120, 520]),
+        np.array([120, 400, 5]),
+        np.zeros(3),
+        np.array([0, 0, 1, 1, 2, 2]),
+        ks,
+    )
+    clouds, centers = fit(X, X, joined, None, RULE)
+    labels, at = fit_labels(clouds, joined, centers)
+    for i, rows in enumerate(sets):
+        _, found = fit_all(X[rows], ks[2 * i : 2 * i + 2])
+        for f in (0, 1):
+            start = at[2 * i + f]
+            np.testing.assert_array_equal(labels[start : start + len(rows)], found[f])

@@ -1,0 +1,386 @@
+"""The study's harness, on a tiny plan of two small generated data sets."""
+
+import csv
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from study import __main__ as command  # noqa: E402
+from study import data, protocol, runner  # noqa: E402
+from study.experiments import EXPERIMENTS, hyperparameters, plan, table1  # noqa: E402
+from study.fanova import fanova  # noqa: E402
+from study.plan import Task, filtered, tasks_of  # noqa: E402
+from study.protocol import PAPER, TINY  # noqa: E402
+from study.report import examples, page, paper, scores, significance  # noqa: E402
+from study.report.blocks import Drawing  # noqa: E402
+from study.store import Store  # noqa: E402
+
+from stablek import Stadion  # noqa: E402
+from stablek.selectors import GapA, Hennig  # noqa: E402
+
+SMALL = ["--only", "table1", "--algorithm", "kmeans", "--seed", "0"]
+
+
+def study(*arguments):
+    return command.main([str(each) for each in arguments])
+
+
+def rows(home, experiment="table1"):
+    """Committed rows without their times."""
+    with (home / "results" / f"{experiment}.csv").open(newline="") as file:
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """The whole tiny plan, run once."""
+    home = tmp_path_factory.mktemp("study")
+    assert study("run", "--plan", "tiny", "--home", home) == 0
+    return home
+
+
+@pytest.fixture(scope="session")
+def docs(home):
+    """Its page and figures."""
+    assert study("tables", "--plan", "tiny", "--home", home, "--docs", home / "docs") == 0
+    assert study("figures", "--plan", "tiny", "--home", home, "--docs", home / "docs") == 0
+    return home / "docs"
+
+
+def test_every_run_is_done_once(home, capsys):
+    runs = plan(TINY)
+    assert len({run.key for run in runs}) == len(runs)
+    assert Store(home).done() == {run.key for run in runs}
+    assert study("status", "--plan", "tiny", "--home", home) == 0
+    assert f"{len(runs)} of {len(runs)} runs are done" in capsys.readouterr().out
+
+
+def test_page_has_every_section_table_and_figure(docs):
+    page = (docs / "study.md").read_text(encoding="utf-8")
+    assert page.count("\n## ") == 7
+    assert "Not run yet" not in page
+    linked = set(re.findall(r"\]\(study/([^)]+)\)", page))
+    assert linked == {path.name for path in (docs / "study").iterdir()}
+    expected = {"differences_kmeans.svg", "importance.svg", "dimension.svg", "k_to_n.svg"}
+    assert expected | {"jump_init.png", "cost.svg", "paths_three_gaussians.svg"} <= linked
+    for number in ("7.58", "8.33", "17.07"):  # the paper's, beside ours
+        assert number in page
+
+
+def test_wins_of_the_table_are_those_of_the_rows(home, docs):
+    answers = {(r["dataset"], r["method"]): r["k"] for r in rows(home) if _first(r)}
+    truth = {dataset: k for (dataset, method), k in answers.items() if method == "oracle"}
+    assert truth == {"three_gaussians_2d_60": "3", "two_gaussians_3d_50": "2"}
+    with (home / "results" / "tables" / "table1_kmeans.csv").open(newline="") as file:
+        table = {row["method"]: row for row in csv.DictReader(file)}
+    assert len(table) == 21
+    for method in table1.INDICES:
+        wins = sum(answers[dataset, method] == k for dataset, k in truth.items())
+        assert table[paper.title(method)]["wins, ours"] == f"{wins} of 2"
+
+
+def _first(row):
+    return row["algorithm"] == "kmeans" and row["seed"] == "0"
+
+
+def test_rows_of_a_part_are_missing_and_said_so(tmp_path):
+    filters = ["--only", "table1", "--algorithm", "kmeans", "--fit", "judge"]
+    assert study("run", "--plan", "tiny", "--home", tmp_path, *filters) == 0
+    assert study("tables", "--plan", "tiny", "--home", tmp_path, "--docs", tmp_path) == 0
+    page = (tmp_path / "study.md").read_text(encoding="utf-8")
+    assert page.count("Not run yet.") == 5
+    # Methods without rows have the paper's numbers and no others; twelve of 21 were run.
+    assert "| Stadion-max | 7.46 | – | 50 | – |" in page
+    assert "Ranks among 12 of 21 methods on 2 of 2 data sets" in page
+
+
+def test_killed_and_resumed_gives_the_same_rows(home, tmp_path):
+    options = ["run", "--plan", "tiny", "--home", str(tmp_path), *SMALL]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "study", *options], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    database = tmp_path / "study.sqlite"
+    while process.poll() is None and _count(database) == 0:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    total = sum(run.algorithm == "kmeans" for run in _small_runs())
+    assert 0 < _count(database) < total
+    assert study(*options) == 0
+    assert _count(database) == total
+    assert rows(tmp_path) == [row for row in rows(home) if _first(row)]
+
+
+def _small_runs():
+    wanted = {"experiment": ["table1"], "algorithm": ["kmeans"], "seed": [0]}
+    return list(filtered(plan(TINY), wanted))
+
+
+def _count(database):
+    if not database.exists():
+        return 0
+    try:
+        with sqlite3.connect(database) as connection:
+            return connection.execute("SELECT count(*) FROM runs").fetchone()[0]
+    except sqlite3.OperationalError:  # the table is not there yet
+        return 0
+
+
+def test_committed_rows_are_taken_over(home, docs, tmp_path, capsys):
+    shutil.copytree(home / "results", tmp_path / "results")
+    assert study("run", "--plan", "tiny", "--home", tmp_path) == 0
+    assert "0 tasks to do" in capsys.readouterr().err
+    assert study("tables", "--plan", "tiny", "--home", tmp_path, "--docs", tmp_path) == 0
+    assert (tmp_path / "study.md").read_text() == (docs / "study.md").read_text()
+    for path in (home / "results").glob("*.csv"):
+        assert (tmp_path / "results" / path.name).read_text() == path.read_text()
+
+
+def test_a_figure_is_the_same_file_for_the_same_rows(home, docs, tmp_path):
+    frame = Store(home).frame(plan(TINY))
+    drawings = [b for b in examples.section(frame, TINY) if isinstance(b, Drawing)]
+    for drawing in drawings[:3]:
+        page.save(drawing, tmp_path)
+        assert (tmp_path / drawing.file).read_bytes() == (
+            docs / "study" / drawing.file
+        ).read_bytes()
+
+
+def test_a_changed_setting_is_a_new_row(tmp_path):
+    wanted = {"experiment": ["table1"], "fit": ["judge", "stadion_extend"]}
+    old = list(filtered(plan(TINY), wanted))
+    new = list(filtered(plan(replace(TINY, n_perturbations=3)), wanted))
+    for before, after in zip(old, new, strict=True):
+        assert (before.key != after.key) == (before.fit == "stadion_extend")
+    store = Store(tmp_path)
+    before = next(run for run in old if run.fit == "stadion_extend")
+    after = new[old.index(before)]
+    store.add([(before, {"k": 2, "seconds": 1.0}), (after, {"k": 3, "seconds": 1.0})])
+    assert store.frame(old)["k"].tolist() == [2]
+    assert store.frame(new)["k"].tolist() == [3]
+
+
+def test_a_new_version_is_a_new_row(monkeypatch):
+    before = {run.key for run in plan(TINY)}
+    monkeypatch.setattr(protocol, "VERSION", protocol.VERSION + 1)
+    assert before.isdisjoint(run.key for run in plan(TINY))
+
+
+def test_no_run_starts_after_the_time(tmp_path):
+    assert study("run", "--plan", "tiny", "--home", tmp_path, *SMALL, "--minutes", "0") == 0
+    assert Store(tmp_path).done() == set()
+
+
+def test_a_failure_is_told_and_not_stored(tmp_path, monkeypatch, capsys):
+    compute = table1.compute
+
+    def fails(task):
+        if task.fit == "lange":
+            raise ValueError("on purpose")
+        return compute(task)
+
+    monkeypatch.setattr(table1, "compute", fails)
+    filters = [*SMALL, "--fit", "lange", "judge"]
+    assert study("run", "--plan", "tiny", "--home", tmp_path, *filters) == 1
+    assert "on purpose" in capsys.readouterr().err
+    done = Store(tmp_path).done()
+    assert done == {run.key for run in _small_runs() if run.fit == "judge"}
+
+
+def test_the_same_rows_from_dask(home, tmp_path):
+    pytest.importorskip("distributed")
+    filters = [*SMALL, "--fit", "judge", "lange"]
+    options = ["--backend", "dask", "--jobs", "1"]
+    assert study("run", "--plan", "tiny", "--home", tmp_path, *filters, *options) == 0
+    methods = {run.method for run in _small_runs() if run.fit in ("judge", "lange")}
+    expected = [row for row in rows(home) if _first(row) and row["method"] in methods]
+    assert rows(tmp_path) == expected
+
+
+def test_other_plans_stay_out_of_the_study():
+    with pytest.raises(SystemExit, match="--home"):
+        study("run", "--plan", "tiny")
+
+
+def test_list_and_filters(tmp_path, capsys):
+    assert study("list", "--plan", "tiny", "--home", tmp_path, *SMALL, "--fit", "lange") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        f"table1 · {dataset} · kmeans · lange · seed 0 · lange" for dataset in TINY.benchmark
+    ]
+    with pytest.raises(SystemExit, match="no run"):
+        study("list", "--plan", "tiny", "--home", tmp_path, "--method", "nothing")
+
+
+def test_the_paper_plan_is_the_papers():
+    runs = plan(PAPER)
+    assert len(PAPER.benchmark) == 73
+    assert len(scores.distinct(PAPER.benchmark)) == 72
+    for algorithm in ("kmeans", "ward", "gmm"):
+        planned = {run.method for run in runs if _is(run, "table1", algorithm)}
+        assert planned >= {m for m, columns in paper.TABLE1.items() if algorithm in columns}
+        ranks = [
+            columns[algorithm][0] for columns in paper.TABLE1.values() if algorithm in columns
+        ]
+        # Average ranks of m methods sum to m (m + 1) / 2: a check of the numbers as typed.
+        assert sum(ranks) == pytest.approx(len(ranks) * (len(ranks) + 1) / 2, abs=0.15)
+    settings = len(PAPER.draws) * len(hyperparameters.NOISES) * len(PAPER.omegas)
+    assert settings == 160
+    assert len(PAPER.measures) == 16
+
+
+def _is(run, experiment, algorithm):
+    return run.experiment == experiment and run.algorithm == algorithm
+
+
+def test_tasks_group_runs_of_one_fit():
+    tasks = tasks_of(_small_runs())
+    assert sum(len(task.runs) for task in tasks) == len(_small_runs())
+    for task in tasks:
+        assert isinstance(task, Task)
+        assert {run.fit for run in task.runs} == {task.fit}
+        assert runner.weight(task) > 0
+    assert all(hasattr(module, "compute") for module in EXPERIMENTS.values())
+
+
+def test_common_partitions_are_those_that_stadion_judges():
+    X, _ = data.load("three_gaussians_2d_60")
+    model = data.clusterer("kmeans", 3)
+    found = data.partitions(X, model, 4, seed=5)
+    fitted = Stadion(model, k_range=range(1, 5), random_state=5, n_perturbations=1).fit(X)
+    np.testing.assert_array_equal(np.stack(list(found.values())), fitted.reference_labels_)
+
+
+@pytest.mark.parametrize("rule", ["Tibs2001SEmax", "globalSEmax", "firstmax", "globalmax"])
+def test_gap_rules_answer_from_one_fit(rule):
+    X, _ = data.load("uniform_2d_60")
+    options = {"k_range": range(1, 7), "n_references": 5, "random_state": 0}
+    one = GapA(data.clusterer("kmeans", 1), **options).fit(X)
+    other = GapA(data.clusterer("kmeans", 1), rule=rule, **options).fit(X)
+    assert table1._answer(one, rule) == other.n_clusters_
+
+
+@pytest.mark.parametrize("rule", ["min", "stable"])
+def test_hennig_rules_answer_from_one_fit(rule):
+    for name in ("uniform_2d_60", "three_gaussians_2d_60"):
+        X, _ = data.load(name)
+        options = {"k_range": range(1, 6), "n_bootstraps": 5, "random_state": 0}
+        one = Hennig(data.clusterer("kmeans", 1), **options).fit(X)
+        other = Hennig(data.clusterer("kmeans", 1), rule=rule, **options).fit(X)
+        assert table1._answer(one, rule) == other.n_clusters_
+
+
+def test_ranks_and_wins_by_hand():
+    def row(dataset, method, k, **details):
+        fields = {"algorithm": "kmeans", "seed": 0, "seconds": 1.0, "details": details}
+        return {"dataset": dataset, "method": method, "k": k, **fields}
+
+    frame = pd.DataFrame(
+        [
+            row("a", "oracle", 2, ari=[0.0, 0.9, 0.6]),
+            row("b", "oracle", 3, ari=[0.0, 0.8, 0.7]),
+            row("a", "good", 2),
+            row("b", "good", 2),  # better than the oracle's partition, and not a win
+            row("a", "poor", 3),
+            row("b", "poor", pd.NA),  # no answer counts as one cluster
+            row("c", "good", 2),  # no oracle: cannot be judged
+        ]
+    )
+    judged = scores.judged(frame)
+    assert set(judged["dataset"]) == {"a", "b"}
+    table = scores.wide(judged, "kmeans", ["oracle", "good", "poor"])
+    np.testing.assert_allclose(table.loc["a"], [0.9, 0.9, 0.6])
+    np.testing.assert_allclose(table.loc["b"], [0.7, 0.8, 0.0])
+    # Ranks: a 1.5, 1.5, 3; b 2, 1, 3.
+    assert scores.average_ranks(table).tolist() == [1.75, 1.25, 3.0]
+    wins = scores.wide(judged, "kmeans", ["oracle", "good", "poor"], value="win")
+    assert wins.sum().tolist() == [2, 1, 0]
+
+
+def test_methods_with_few_data_sets_are_not_ranked():
+    table = pd.DataFrame(
+        {"all": [1.0] * 10, "nine": [1.0] * 9 + [None], "few": [1.0, *[None] * 9]}
+    )
+    kept = scores.complete(table)
+    assert list(kept.columns) == ["all", "nine"]
+    assert len(kept) == 9
+
+
+def test_sign_test_by_hand():
+    ours, theirs = pd.Series([1, 1, 1, 1, 0, 1]), pd.Series([0, 0, 0, 0, 0, 0])
+    # Five better, one equal: twice the chance of five heads.
+    assert significance.sign_test(ours, theirs) == (5, 1, 0, pytest.approx(2 / 32))
+    assert significance.sign_test(ours, ours) == (0, 6, 0, 1.0)
+
+
+def _design():
+    d, n, o = np.indices((10, 2, 8))
+    t = np.arange(160).reshape(10, 2, 8)
+    return 0.6 - 0.02 * o + 0.005 * d + 0.01 * n + 0.0004 * d * o + 0.001 * np.sin(t)
+
+
+EXACT = {
+    (0,): 0.1601225846,
+    (1,): 0.0118888060,
+    (2,): 0.8244785706,
+    (0, 1): 0.0000053871,
+    (0, 2): 0.0033738342,
+    (1, 2): 0.0000012656,
+    (0, 1, 2): 0.0001295518,
+}
+
+
+def test_fanova_without_bootstrap_is_exact():
+    found = fanova(_design(), bootstrap=False)
+    assert found.keys() == EXACT.keys()
+    np.testing.assert_allclose(list(found.values()), list(EXACT.values()), atol=1e-9)
+
+
+def test_fanova_with_bootstrap():
+    found = fanova(_design())
+    expected = [0.1546, 0.0059, 0.8255, 0.0005, 0.0100, 0.0008, 0.0028]
+    np.testing.assert_allclose(list(found.values()), expected, atol=0.002)
+    assert sum(found.values()) == pytest.approx(1.0)
+
+
+def test_fanova_of_a_constant_says_nothing():
+    assert fanova(np.full((2, 2, 3), 0.7)) == {}
+
+
+def test_slices_have_their_own_setting(home):
+    """A slice of the wide fit is what a fit with that setting gives."""
+    [row] = [
+        row
+        for row in Store(home).frame(plan(TINY)).itertuples()
+        if (row.experiment, row.dataset, row.algorithm, row.method)
+        == ("hyperparameters", TINY.benchmark[0], "kmeans", "uniform")
+    ]
+    found = np.array(row.details["k"]).reshape(len(TINY.draws), len(TINY.omegas), 2)
+    X, _ = data.load(TINY.benchmark[0])
+    for i, n_draws in enumerate(TINY.draws):
+        for j, (first, last) in enumerate(TINY.omegas):
+            for k, aggregation in enumerate(hyperparameters.AGGREGATIONS):
+                alone = Stadion(
+                    data.clusterer("kmeans", TINY.n_init),
+                    k_range=range(1, TINY.k_max + 1),
+                    omega=range(first, last + 1),
+                    n_perturbations=n_draws,
+                    epsilons=np.linspace(0.0, np.sqrt(2), TINY.n_epsilons),
+                    relabel="extend",
+                    aggregation=aggregation,
+                    random_state=0,
+                ).fit(X)
+                assert found[i, j, k] == alone.n_clusters_
