@@ -425,10 +425,11 @@ def test_same_seed_same_files_for_any_number_of_workers(points, tmp_path, capsys
     capsys.readouterr()
 
 
-def test_json_on_standard_output(points):
-    done = run("select", points, *QUICK, "--json", "-")
-    assert json.loads(done.stdout)["answer"]["n_clusters"] == 3
-    assert "3 clusters" in done.stderr
+def test_json_on_standard_output(points, capsys):
+    assert main(["select", points, *QUICK, "--json", "-"]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["answer"]["n_clusters"] == 3
+    assert shown.err.startswith("3 clusters")
 
 
 def test_scaling_decides(points, capsys):

@@ -67,16 +67,12 @@ _COLUMNS = (
 
 
 def wide(
-    rows: pd.DataFrame, algorithm: str, methods: Sequence[str], seed: int = 0, value: str = "ari"
+    rows: pd.DataFrame, algorithm: str, methods: Sequence[str], value: str = "ari"
 ) -> pd.DataFrame:
-    """Data sets by methods; a method that was run for one seed only stands for all seeds."""
-    chosen = rows[(rows["algorithm"] == algorithm) & rows["method"].isin(methods)]
-    columns = {}
-    for method, group in chosen.groupby("method"):
-        own = group[group["seed"] == seed]
-        own = own if len(own) else group[group["seed"] == group["seed"].min()]
-        columns[method] = own.set_index("dataset")[value]
-    return pd.DataFrame(columns).reindex(columns=[m for m in methods if m in columns])
+    """Data sets by methods that have rows, of the first seed."""
+    first = rows[(rows["algorithm"] == algorithm) & (rows["seed"] == 0)]
+    table = first.pivot(index="dataset", columns="method", values=value)
+    return table.reindex(columns=[method for method in methods if method in table])
 
 
 def complete(table: pd.DataFrame) -> pd.DataFrame:
