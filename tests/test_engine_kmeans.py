@@ -7,6 +7,7 @@ import pytest
 from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
 
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
@@ -41,6 +42,13 @@ def groups_of(engine, X, setting, ks=KS, omega=OMEGA):
     return [Group(None, whole), *groups]
 
 
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Scikit-learn's threads wait for each other where tests run side by side."""
+    with threadpool_limits(1):
+        yield
+
+
 @pytest.fixture(scope="module")
 def data():
     X, _ = make_blobs(220, 3, centers=4, cluster_std=1.5, random_state=1)
@@ -53,22 +61,23 @@ def engine():
 
 
 @pytest.mark.parametrize("perturbation", ["uniform", "gaussian"])
-@pytest.mark.parametrize("similarity", sorted(SIMILARITIES))
-def test_extend_equals_a_loop_over_predict(data, engine, perturbation, similarity):
-    setting = setting_of(data, "extend", perturbation=perturbation, similarity=similarity)
+def test_extend_equals_a_loop_over_predict(data, engine, perturbation):
+    setting = setting_of(data, "extend", perturbation=perturbation)
     groups = groups_of(engine, data, setting)
-    found = engine.similarities(data, groups, 1, EPSILONS, setting)
-    for group, similarities in zip(groups, found, strict=True):
+    copies = []
+    for group in groups:
         X = data if group.rows is None else data[group.rows]
         noise = Draw(3, 1, len(data), group.rows).noise(3, gaussian=perturbation == "gaussian")
-        assert similarities.shape == (len(group.partitions), len(EPSILONS))
-        for i, partition in enumerate(group.partitions):
+        for partition in group.partitions:
             model = engine.estimator(X, partition)
             np.testing.assert_array_equal(model.predict(X), partition.labels)
-            for e, epsilon in enumerate(EPSILONS):
-                labels = model.predict(X + epsilon * (setting.scale * noise))
-                expected = setting.similarity(partition.labels, labels)
-                assert similarities[i, e] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+            noisy = [X + epsilon * (setting.scale * noise) for epsilon in EPSILONS]
+            copies.append((partition.labels, [model.predict(copy) for copy in noisy]))
+    for name in SIMILARITIES:
+        setting = setting_of(data, "extend", perturbation=perturbation, similarity=name)
+        found = np.concatenate(engine.similarities(data, groups, 1, EPSILONS, setting))
+        expected = [[setting.similarity(a, b) for b in labels] for a, labels in copies]
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_extend_does_not_depend_on_how_rows_are_cut_into_blocks(data, engine, monkeypatch):
@@ -146,7 +155,7 @@ def test_other_perturbations_label_the_perturbed_points(data, perturbation, simi
     epsilons = np.array([1.0]) if kind.levels == "single" else np.array([0.0, 0.4])
     relabel = "refit" if kind.no_extension else "extend"
     setting = setting_of(data, relabel, perturbation=perturbation, similarity=similarity)
-    X = np.vstack([data[:60] + [0, 0, 0], data[:60] + [100, 0, 0], data[:60] + [0, 1000, 0]])
+    X = np.vstack([data[:60] + np.array(far) for far in ([0, 0, 0], [99, 0, 0], [0, 999, 0])])
     groups = groups_of(engine, X, setting, ks=(1, 2, 3))
     found = engine.similarities(X, groups, 0, epsilons, setting)
     assert all(np.isfinite(s).all() for s in found)
@@ -251,8 +260,8 @@ def test_inertia_is_not_worse_than_the_best_of_sklearn(name, rng):
     scikit-learn's mean. Over all K together: below it, up to 1e-9.
     """
     X = QUALITY_SETS[name](rng)
-    ks = (1, 2, 3, 4, 5, 7, 10, 15, 22, 32, 45, 60)
-    n_init, n_seeds = 4, 10
+    ks = (1, 2, 3, 5, 8, 13, 22, 37, 60)
+    n_init, n_seeds = 4, 8
     engine = KMeansEngine(KMeans(n_init=n_init))
     ours, theirs = np.empty((2, n_seeds, len(ks)))
     for seed in range(n_seeds):

@@ -126,6 +126,25 @@ def test_fixed_seed_fixed_bits_for_any_n_jobs(name):
         assert not np.array_equal(one.scores_, other.scores_, equal_nan=True)
 
 
+@pytest.mark.parametrize("name", ["gap_b", "hennig", "lange", "ben_hur"])
+def test_fixed_bits_in_processes(name):
+    clusterer = make_pipeline(StandardScaler(), KMeans(n_init=1))  # no fast engine: processes
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    one, two = (
+        make(name, clusterer=clusterer, k_range=[2, 3], random_state=3, n_jobs=jobs).fit(X)
+        for jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.scores_, two.scores_)
+
+
+def test_hofmeyr_leaves_out_what_has_no_reference_model():
+    found = make("hofmeyr", k_range=range(1, 13), random_state=0).fit(SMALL)
+    assert np.isfinite(found.scores_[:10]).all()
+    assert np.isnan(found.scores_[10:]).all()
+    fewer = make("hofmeyr", k_range=range(1, 11), random_state=0).fit(SMALL)
+    np.testing.assert_array_equal(found.scores_[:10], fewer.scores_)
+
+
 @every
 def test_seed_of_the_process_plays_no_part(name):
     X = np.random.default_rng(1).normal(size=(40, 2))

@@ -304,3 +304,12 @@ def test_fewer_clusters_than_asked_is_told(blobs):
         stadion = Stadion(OneFewer(), **SMALL).fit(blobs)
     assert stadion.paths_.n_clusters == (1, 2, 2, 2)
     assert stadion.n_clusters_ == len(np.unique(stadion.labels_)) == 2
+
+
+def test_a_cluster_that_hides_others_is_told(blobs):
+    """Of three clusters, K = 2 joins two: one of its clusters hides a partition into 2."""
+    stadion = Stadion(k_range=[2], n_perturbations=4, random_state=0).fit(blobs)
+    hidden = {c.size: c.hidden for c in stadion.cluster_stability_}
+    assert hidden == {30: None, 60: 2}
+    right = Stadion(k_range=[3], n_perturbations=4, random_state=0).fit(blobs)
+    assert [c.hidden for c in right.cluster_stability_] == [None] * 3

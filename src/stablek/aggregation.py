@@ -19,6 +19,9 @@ Aggregation = Callable[[Floats], float]
 TIE = 1e-12
 """Scores that differ by less are equal, and the smaller K wins."""
 
+HIDDEN = 0.9
+"""A partition inside a cluster with this share of the chosen one's stability is hidden there."""
+
 N_RESAMPLES = 1000
 """How often the draws are resampled for the selection frequency."""
 
@@ -192,25 +195,33 @@ def _n_draws(paths: StabilityPaths, n_perturbations: int | None) -> int:
 
 
 def cluster_stability(paths: StabilityPaths, selection: Selection) -> list[ClusterStability]:
-    """Inside of each cluster of the chosen partition, over the levels up to the crossing."""
+    """Inside of each cluster of the chosen partition, over the levels up to the crossing.
+
+    What is hidden is judged at the level at which the chosen path is highest: there a partition
+    inside a cluster that is nearly as stable as the chosen one is a structure of its own.
+    """
     best = paths.values.index(selection.best_value)
     levels = paths.epsilons > 0
     if selection.crossing_epsilon > 0:
         levels &= paths.epsilons <= selection.crossing_epsilon
     if not levels.any():
         levels[:] = True
-    between = float(paths.between[best][levels].mean())
     within = paths.mean_over_omega(np.arange(len(paths.omega)))[:, levels].mean(axis=(1, 2))
-    per_value = paths.clusters[:, :, levels].mean(axis=(2, 3))
+    path = np.where(levels, paths.stadion[best].mean(axis=-1), -np.inf)
+    peak = int(np.argmax(path))
+    stable = HIDDEN * float(paths.between[best, peak].mean())
+    inside = paths.clusters[:, :, peak].mean(axis=-1)
     found = []
     for member in paths.members[best]:
-        stable = per_value[member.row]
-        hidden = None
-        # As stable inside as the chosen partition is outside: K = 1 is 1 by definition, so
-        # nothing inside it is called hidden.
-        if best > 0 and not np.isnan(stable).all() and np.nanmax(stable) >= between - TIE:
-            hidden = paths.omega[int(np.nanargmax(stable))]
+        values = np.nan_to_num(inside[member.row], nan=-np.inf)
+        # Where K = 1 was chosen nothing beat it, so nothing is called hidden.
+        hidden = best > 0 and values.max() >= stable
         found.append(
-            ClusterStability(member.label, member.size, float(within[member.row]), hidden)
+            ClusterStability(
+                member.label,
+                member.size,
+                float(within[member.row]),
+                paths.omega[int(np.argmax(values))] if hidden else None,
+            )
         )
     return found

@@ -90,7 +90,7 @@ class ClusterStability:
     within_stability : float
         Mean over draws, noise levels up to the crossing and re-clustering sizes.
     hidden : object or None
-        The re-clustering value that is at least as stable inside the cluster as the chosen
+        The re-clustering value that is nearly as stable inside the cluster as the chosen
         partition is on the whole data; None when there is none.
     """
 

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from stablek import execution, validation
 from stablek.indices.clusters import Clusters, centroids
-from stablek.selectors.criterion import CannotJudgeError, CriterionSelector, Verdict
+from stablek.selectors.criterion import CriterionSelector, Verdict
 from stablek.selectors.lloyd import Solution, solution_of
 from stablek.selectors.reference import Reference, cluster
 
@@ -86,7 +86,8 @@ class Hofmeyr(CriterionSelector):
         None is ``KMeans(n_init=10)``.
     k_range : sequence of int, default=1 to 10
         Consecutive numbers. All from 1 to the largest, and one more as the reference model, are
-        computed; the answer depends on the largest.
+        computed; the answer depends on the largest. K above n_samples - 2 scores
+        NaN.
     smoothing : bool, default=True
         Smooth the degrees of freedom over K.
     n_references : int, default=1
@@ -143,17 +144,16 @@ class Hofmeyr(CriterionSelector):
         validation.check_flag("smoothing", self.smoothing)
         validation.check_count("n_references", self.n_references)
 
+    def _most(self, n_samples: int) -> int:
+        return n_samples - 2  # the reference model has one cluster more, and spread left
+
     def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
-        X, k_max = reference.X, values[-1]
-        if k_max + 1 > len(X):
-            raise CannotJudgeError(
-                f"method {self.method!r} needs a reference model with one cluster more than the "
-                f"largest K of k_range, {k_max}, but X has n_samples = {len(X)}"
-            )
+        X = reference.X
+        k_max = min(values[-1], self._most(len(X)))
+        nothing = np.full(len(values), np.nan)
         labelings = [each.labels for each in reference.partitions(range(1, k_max + 1))]
         models = [solution_of(X, labels) for labels in self._references(reference, k_max + 1)]
         if not all(model.sse > 0 for model in models):
-            nothing = np.full(len(values), np.nan)
             self.bic_ = self.degrees_of_freedom_ = nothing
             self.smoothing_width_ = 0.0
             return Verdict(nothing, None, "the reference model leaves no spread in the data")
@@ -165,8 +165,11 @@ class Hofmeyr(CriterionSelector):
             edf, self.smoothing_width_ = smooth(edf, X.shape[1])
         scatters = np.array([solution_of(X, labels).sse for labels in labelings])
         bic = X.size * np.log(scatters) + np.log(X.size) * edf
-        self.bic_, self.degrees_of_freedom_ = bic[values[0] - 1 :], edf[values[0] - 1 :]
-        return Verdict(-self.bic_, values[_first_minimum(self.bic_)])
+        judged = slice(values[0] - 1, k_max)
+        beyond = nothing[: values[-1] - k_max]
+        self.bic_ = np.concatenate([bic[judged], beyond])
+        self.degrees_of_freedom_ = np.concatenate([edf[judged], beyond])
+        return Verdict(-self.bic_, values[_first_minimum(bic[judged])])
 
     def _references(self, reference: Reference, k: int) -> list[Ints]:
         if self.n_references == 1:
