@@ -14,7 +14,7 @@ from stablek import datasets
 from stablek.engines import engine_for
 from stablek.mixture import SVDGaussianMixture
 from stablek.seeding import entropy_of
-from stablek.selectors.base import partitions_of
+from stablek.selectors.reference import partitions_of
 
 INFO = {info.name: info for info in datasets.list_benchmark()}
 

@@ -11,7 +11,7 @@ QUICK = {
     "gap_b": {"n_references": 10, "power": 2},
     "hennig": {"n_bootstraps": 10},
     "lange": {"n_splits": 10},
-    "ben_hur": {"n_pairs": 10},
+    "ben_hur": {"n_pairs": 40},
 }
 
 

@@ -87,8 +87,8 @@ def test_extend_does_not_depend_on_how_rows_are_cut_into_blocks(data, engine, mo
     groups = groups_of(engine, data, setting)
     whole = engine.similarities(data, groups, 0, EPSILONS, setting)
     labels = engine.relabel(data, groups[0].partitions[3], 0, EPSILONS, setting)
-    blocks = [(0, 37), (37, 38), (38, 200), (200, 220)]
-    monkeypatch.setattr(kmeans_batches, "row_blocks", lambda n, p: iter(blocks))
+    monkeypatch.setattr(kmeans_batches, "_BLOCK", 1)
+    monkeypatch.setattr(kmeans_batches, "_LEAST", 37)
     for one, other in zip(
         whole, engine.similarities(data, groups, 0, EPSILONS, setting), strict=True
     ):
@@ -283,7 +283,7 @@ DEGENERATE = {
     "tiny": np.random.default_rng(0).normal(size=(40, 3)) * 1e-150,
     "one feature": np.random.default_rng(0).normal(size=(40, 1)),
     "two points": np.array([[0.0, 0.0], [1.0, 1.0]]),
-    "one far point": np.vstack([np.random.default_rng(0).normal(size=(30, 2)), [[1e9, 1e9]]]),
+    "one far point": np.vstack([np.random.default_rng(0).normal(size=(30, 2)), [[1e5, 1e5]]]),
     "constant feature": np.column_stack([np.arange(30.0), np.full(30, 1e6)]),
 }
 

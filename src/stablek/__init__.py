@@ -1,44 +1,81 @@
 """How many clusters does your data have, and does it have any?
 
-Public names are loaded when they are first used, so that ``import stablek`` is quick.
+Public names and submodules are loaded when they are first used, so that ``import stablek`` is
+quick.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stablek import datasets, display, indices, ranking, report, selectors
+    from stablek.display import (
+        ClusterStabilityDisplay,
+        CriticalDifferenceDisplay,
+        PartitionDisplay,
+        ScoresDisplay,
+        StabilityPathsDisplay,
+        TradeoffDisplay,
+    )
+    from stablek.mixture import SVDGaussianMixture
+    from stablek.selectors.compare import Comparison, compare
     from stablek.selectors.evaluate import (
         PartitionEvaluation,
         between_stability,
         evaluate_partition,
         within_stability,
     )
+    from stablek.selectors.registry import select_k
     from stablek.selectors.stadion import Stadion
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "PartitionEvaluation": "selectors.evaluate",
-    "Stadion": "selectors.stadion",
-    "between_stability": "selectors.evaluate",
-    "evaluate_partition": "selectors.evaluate",
-    "within_stability": "selectors.evaluate",
-}
-
 __all__ = [
+    "ClusterStabilityDisplay",
+    "Comparison",
+    "CriticalDifferenceDisplay",
+    "PartitionDisplay",
     "PartitionEvaluation",
+    "SVDGaussianMixture",
+    "ScoresDisplay",
+    "StabilityPathsDisplay",
     "Stadion",
+    "TradeoffDisplay",
     "between_stability",
+    "compare",
+    "datasets",
+    "display",
     "evaluate_partition",
+    "indices",
+    "ranking",
+    "report",
+    "select_k",
+    "selectors",
     "within_stability",
 ]
 
+_HOME = {
+    "Comparison": "selectors.compare",
+    "PartitionEvaluation": "selectors.evaluate",
+    "SVDGaussianMixture": "mixture",
+    "Stadion": "selectors.stadion",
+    "between_stability": "selectors.evaluate",
+    "compare": "selectors.compare",
+    "evaluate_partition": "selectors.evaluate",
+    "select_k": "selectors.registry",
+    "within_stability": "selectors.evaluate",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'stablek' has no attribute {name!r}")
-    return getattr(import_module(f"stablek.{_HOME[name]}"), name)
+    if name.endswith("Display"):
+        return getattr(import_module("stablek.display"), name)
+    if name in _HOME:
+        return getattr(import_module(f"stablek.{_HOME[name]}"), name)
+    return import_module(f"stablek.{name}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *__all__})

@@ -85,17 +85,18 @@ def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, dict,
     resampled = {"k_max": protocol.k_max, "n_init": protocol.n_init_resampled}
     kmeans, one = algorithm == "kmeans", protocol.seeds[:1]
 
-    judged = {"oracle": {}} | _INDICES
-    if kmeans:
-        judged |= _OWN_SEARCH
-    if algorithm.startswith("gmm"):
-        judged |= {"bic": {}}
-    yield "judge", common, judged, one if algorithm == "ward" else protocol.seeds
-
-    for fit in _STADION_FITS[algorithm]:
+    for position, fit in enumerate(_STADION_FITS[algorithm]):
         relabel, epsilons = _STADION[fit]
         settings = stadion_settings(protocol, relabel=relabel, epsilons=epsilons)
-        yield fit, settings, {name: {} for name in _stadion_names(fit)}, protocol.seeds
+        names = _stadion_names(fit) + (["oracle"] if position == 0 else [])
+        yield fit, settings, {name: {} for name in names}, protocol.seeds
+
+    judged = _INDICES
+    if kmeans:
+        judged = judged | _OWN_SEARCH
+    if algorithm.startswith("gmm"):
+        judged = judged | {"bic": {}}
+    yield "judge", common, judged, one if algorithm == "ward" else protocol.seeds
 
     if kmeans:
         yield "readings", common, {name: each[1] for name, each in READINGS.items()}, one
@@ -129,50 +130,45 @@ def _hennig_name(rule: str) -> str:
 def weight(task: Task) -> float:
     """Expected cost."""
     n_features, n_samples = data.size(task.dataset)
-    share = {"kmeans": 1.0, "ward": 0.5, "gmm": 10.0, "gmm_svd": 20.0}[task.algorithm]
+    share = {"kmeans": 1.0, "ward": 0.1, "gmm": 1.0, "gmm_svd": 2.0}[task.algorithm]
     if task.algorithm.startswith("gmm"):
         share *= n_features
-    return n_samples * n_features**0.5 * share * _WEIGHTS.get(task.fit, _GAP_WEIGHT)
+    return n_samples * n_features**0.7 * share * _WEIGHTS.get(task.fit, _GAP_WEIGHT)
 
 
 def compute(task: Task) -> dict[str, Any]:
     """Answers of the task's methods."""
     X, y = data.load(task.dataset)
     if task.fit.startswith("stadion"):
-        model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
-        suffix = _stadion_names(task.fit)[0].removeprefix("stadion_max")
-        return stadion_outcomes(model, seconds, "stadion_", suffix)
+        return _stadion(task, X, y)
     if task.fit == "judge":
-        return _judge(task, X, y)
+        return _compared(task, X, task.methods)
     if task.fit == "readings":
         return _readings(task, X)
     return _resample(task, X)
 
 
-def _judge(task: Task, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Oracle, with the ARI of every K, and the methods that judge these partitions."""
-    outcomes = {}
-    k_max, methods = task.common["k_max"], task.methods
+def _stadion(task: Task, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """Both aggregations; and the oracle, which knows the ARI of every K's partition."""
+    model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
+    suffix = _stadion_names(task.fit)[0].removeprefix("stadion_max")
+    outcomes = stadion_outcomes(model, seconds, "stadion_", suffix)
+    aris = [compare_labels(y, labels) for labels in model.reference_labels_]
+    truth = len(np.unique(y))
+    return outcomes | {"oracle": {"k": truth, "seconds": 0.0, "details": {"ari": aris}}}
+
+
+def _compared(task: Task, X: np.ndarray, methods: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Methods that judge given partitions; each is charged for these."""
     model = data.clusterer(task.algorithm, task.common["n_init"])
-    if "oracle" in methods:
-        methods.pop("oracle")
-        started = perf_counter()
-        found = data.partitions(X, model, k_max, task.seed)
-        seconds = perf_counter() - started
-        aris = [compare_labels(y, found[k]) if k in found else 0.0 for k in range(1, k_max + 1)]
-        truth = len(np.unique(y))
-        outcomes["oracle"] = {"k": truth, "seconds": seconds, "details": {"ari": aris}}
-    return outcomes | _compared(task, X, model, methods)
-
-
-def _compared(
-    task: Task, X: np.ndarray, model: Any, methods: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    if not methods:
-        return {}
     ks = range(1, task.common["k_max"] + 1)
-    table = compare(X, list(methods), model, k_range=ks, options=methods, random_state=task.seed)
-    return {row.method: _outcome(row.n_clusters, row.seconds, row.abstention) for row in table}
+    table = compare(
+        X, list(methods), {"": model}, k_range=ks, options=methods, random_state=task.seed
+    )
+    shared = table.reference_seconds[""]
+    return {
+        row.method: _outcome(row.n_clusters, row.seconds + shared, row.abstention) for row in table
+    }
 
 
 def _outcome(k: int | None, seconds: float, abstention: str | None) -> dict[str, Any]:
@@ -181,9 +177,8 @@ def _outcome(k: int | None, seconds: float, abstention: str | None) -> dict[str,
 
 
 def _readings(task: Task, X: np.ndarray) -> dict[str, Any]:
-    model = data.clusterer(task.algorithm, task.common["n_init"])
     options = {READINGS[name][0]: own for name, own in task.methods.items()}
-    found = _compared(task, X, model, options)
+    found = _compared(task, X, options)
     return {name: found[READINGS[name][0]] for name in task.methods}
 
 

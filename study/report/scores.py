@@ -22,16 +22,15 @@ def judged(frame: pd.DataFrame) -> pd.DataFrame:
     """
     oracle = frame[frame["method"] == "oracle"]
     found = {
-        (row.dataset, row.algorithm, row.seed): (row.details["ari"], row.k, row.seconds)
+        (row.dataset, row.algorithm, row.seed): (row.details["ari"], row.k)
         for row in oracle.itertuples()
     }
     rows = []
     for row in frame.itertuples():
-        # Ward has one partition for all seeds.
-        seed = 0 if row.algorithm == "ward" else row.seed
-        if (row.dataset, row.algorithm, seed) not in found:
+        where = (row.dataset, row.algorithm, row.seed)
+        if where not in found:
             continue
-        aris, truth, seconds = found[row.dataset, row.algorithm, seed]
+        aris, truth = found[where]
         failed = pd.isna(row.k)
         rows.append(
             {
@@ -44,7 +43,6 @@ def judged(frame: pd.DataFrame) -> pd.DataFrame:
                 "win": not failed and row.k == truth,
                 "truth": truth,
                 "seconds": row.seconds,
-                "partition_seconds": seconds,
                 "details": row.details,
             }
         )
@@ -61,7 +59,6 @@ _COLUMNS = (
     "win",
     "truth",
     "seconds",
-    "partition_seconds",
     "details",
 )
 

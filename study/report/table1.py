@@ -65,7 +65,7 @@ def _column(rows: pd.DataFrame, algorithm: str, protocol: Protocol) -> Table:
                 _count(wins.loc[unique, method]),
                 _spread(own),
                 float(table[method].mean()),
-                _seconds(own),
+                None if method == "oracle" else float(own["seconds"].median()),
             ]
         )
     columns = ("method", "rank, paper", "rank, ours", "wins, paper", "wins, ours", "distinct sets")
@@ -88,18 +88,6 @@ def _spread(own: pd.DataFrame) -> str | None:
     by_seed = own.groupby("seed")["win"].agg(["sum", "count"])
     full = by_seed[by_seed["count"] == by_seed["count"].max()]["sum"]
     return f"{full.min()}–{full.max()} ({len(full)} seeds)" if len(full) > 1 else None
-
-
-def _seconds(own: pd.DataFrame) -> float:
-    """Median time; methods that judge given partitions are charged for these."""
-    shared = own["method"].isin(SHARING)
-    return float((own["seconds"] + own["partition_seconds"].where(shared, 0.0)).median())
-
-
-SHARING = (
-    *("wemmert_gancarski", "silhouette", "davies_bouldin", "ray_turi", "calinski_harabasz"),
-    *("dunn", "xie_beni", "bic", "x_means", "g_means", "hofmeyr", "special_k"),
-)
 
 
 def _readings(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:

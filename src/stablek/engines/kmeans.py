@@ -83,6 +83,8 @@ class KMeansEngine:
         """Reference partitions, with their centres as models."""
         from stablek.kernels.kmeans_batches import batches
 
+        if not requests:
+            return []
         X = np.ascontiguousarray(X)
         sizes = [len(X) if r.rows is None else len(r.rows) for r in requests]
         for request, size in zip(requests, sizes, strict=True):
@@ -102,6 +104,8 @@ class KMeansEngine:
     ) -> list[Floats]:
         """Similarity of reference and perturbed labels, (n_partitions, n_epsilons) a group."""
         X, epsilons = np.ascontiguousarray(X), np.ascontiguousarray(epsilons, dtype=float)
+        if not any(group.partitions for group in groups):
+            return [np.empty((0, len(epsilons))) for _ in groups]
         if _is_additive(setting) and setting.similarity.of_agreement is not None:
             if setting.relabel == "extend":
                 sums = _extended(X, groups, draw, epsilons, setting)

@@ -42,9 +42,9 @@ def race_fits(
     centres of all fits follow each other. On entry they are an additional start, unless nan;
     on return the fitted centres. They are in the clouds' centred units.
 
-    Dropping restarts early now and then loses the one that would have won. To make up for it,
-    the winner is challenged, for as long as that succeeds, by copies of itself in which one
-    centre was moved elsewhere.
+    Dropping restarts early now and then loses the one that would have won. The additional start
+    makes up for it; where there is none, the winner is challenged, for as long as that
+    succeeds, by copies of itself in which one centre was moved elsewhere.
     """
     width = clouds.mean.shape[1]
     n_max, k_max = 1, 2
@@ -60,20 +60,23 @@ def race_fits(
         n, tile, square = clouds.n[cloud], clouds.tile_at[cloud], clouds.square[cloud]
         limit = tol * square / (n * n_features)
         stream(seed, -k, state)
-        best, first, n_starts = 0, 0, 0
-        for challenge in range(_CHALLENGES + 1 if k > 1 else 0):
+        best, first, n_starts = 0, 0, n_init
+        guided = not np.isnan(centers[at, 0])
+        rounds = 0 if k == 1 else 1 if guided else 1 + _CHALLENGES
+        for challenge in range(rounds):
             if challenge == 0:
                 for s in range(n_init):
                     for c in range(k):
                         index = order[order_at[cloud] + s * order_k[cloud] + c]
                         for j in range(width):
                             work.centers[s, c, j] = clouds.points[place(tile, index, j, width)]
-                n_starts = n_init
-                if not np.isnan(centers[at, 0]):
+                if guided:
                     n_starts += 1
                     for c in range(k):
                         for j in range(width):
                             work.centers[n_init, c, j] = centers[at + c, j]
+                for s in range(n_starts):
+                    _central_first(work.centers, s, k)
             else:
                 # One more step of the winner finds its labels, which are not kept where points
                 # are many, and sums that are free of the rounding of many moves.
@@ -88,10 +91,35 @@ def race_fits(
                     best = s
             if challenge > 0 and best == 0:
                 break
+        _central_first(work.centers, best, k)
         for c in range(k):
             for j in range(width):
                 centers[at + c, j] = work.centers[best, c, j] if k > 1 else 0.0
         at += k
+
+
+@inner
+def _central_first(centers: Floats, s: int, k: int) -> None:
+    """Exchange centre 0 with the one nearest to the mean of the centres.
+
+    Scores are differences from centre 0: one far out would cost the others their precision.
+    """
+    width = centers.shape[2]
+    mean = np.empty(width)
+    for j in range(width):
+        mean[j] = 0.0
+        for c in range(k):
+            mean[j] += centers[s, c, j] / k
+    central, least = 0, np.inf
+    for c in range(k):
+        square = 0.0
+        for j in range(width):
+            gap = centers[s, c, j] - mean[j]
+            square += gap * gap
+        if square < least:
+            central, least = c, square
+    for j in range(width):
+        centers[s, 0, j], centers[s, central, j] = centers[s, central, j], centers[s, 0, j]
 
 
 @inner
@@ -121,7 +149,7 @@ def _challenge(
                 gap = work.centers[best, c, j] - work.centers[best, other, j]
                 square += gap * gap
             if other != c:
-                cost[c] = min(cost[c], square * work.sums[best, c + 1, width])
+                cost[c] = min(cost[c], square * work.sums[best, c, width])
     work.inertia[0] = total
     work.running[0] = 0
     for c in range(k):

@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
 _BLOCK = 1 << 20  # numbers per block of rows
+_LEAST = 1 << 12  # rows per block, at least
 _BATCH = 1 << 20  # points per batch of small fits
 
 
@@ -58,7 +59,7 @@ class Task(NamedTuple):
 
 def row_blocks(n: int, n_features: int) -> Iterator[tuple[int, int]]:
     """Bounds of blocks of rows that bound the memory, whatever the number of rows."""
-    step = max(4096, _BLOCK // n_features)
+    step = max(_LEAST, _BLOCK // n_features)
     for start in range(0, n, step):
         yield start, min(start + step, n)
 

@@ -24,8 +24,7 @@ _LABELS = 1 << 23  # labels held at once: restarts run in batches where points a
 class Race(NamedTuple):
     """What the restarts of one fit hold; the first axis is the restart.
 
-    ``sums[s, label + 1]`` has the sum of the points with a label, and their number behind it;
-    ``sums[s, 0]`` takes what comes from points without a label.
+    ``sums[s, label]`` has the sum of the points with a label, and their number behind it.
     """
 
     centers: Floats
@@ -46,7 +45,7 @@ def race_memory(n: int, width: int, k: int, n_starts: int) -> Race:
     n_rows = batch * k + 3
     return Race(
         np.empty((n_starts, k, width)),
-        np.empty((n_starts, k + 1, width + 1)),
+        np.empty((n_starts, k, width + 1)),
         np.empty((batch, (n + TILE - 1) // TILE * TILE), np.int32),
         np.empty(n_starts),
         np.empty(n_starts),
@@ -84,7 +83,7 @@ def lloyd(
         work.inertia[s] = np.inf
         for i in range(n):
             work.labels[s - low, i] = -1
-        for c in range(k + 1):
+        for c in range(k):
             for j in range(width + 1):
                 work.sums[s, c, j] = 0.0
     for iteration in range(max_iter):
@@ -148,14 +147,22 @@ def _move(
     """
     width = sums.shape[2] - 1
     x, base = tile * width * TILE, t * TILE
-    n_moved = 0
-    for i in range(min(TILE, n - base)):
+    count, n_moved = min(TILE, n - base), 0
+    if labels[row, base] < 0:  # the first step: all points get a label
+        for i in range(count):
+            label = found[i]
+            labels[row, base + i] = label
+            for j in range(width):
+                sums[s, label, j] += points[x + j * TILE + i]
+            sums[s, label, width] += 1.0
+        return count
+    for i in range(count):
         movers[n_moved] = i
         n_moved += labels[row, base + i] != found[i]
     for m in range(n_moved):
         i = movers[m]
-        old, new = labels[row, base + i] + 1, found[i] + 1
-        labels[row, base + i] = new - 1
+        old, new = labels[row, base + i], found[i]
+        labels[row, base + i] = new
         for j in range(width):
             value = points[x + j * TILE + i]
             sums[s, new, j] += value
@@ -171,14 +178,14 @@ def _update(k: int, s: int, square: float, centers: Floats, sums: Floats) -> tup
     width = centers.shape[2]
     shift, explained = 0.0, 0.0
     for c in range(k):
-        count = sums[s, c + 1, width]
+        count = sums[s, c, width]
         # A cluster stays empty only where all points coincide with centres; so does its centre.
         if count > 0.0:
             for j in range(width):
-                value = sums[s, c + 1, j] / count
+                value = sums[s, c, j] / count
                 gap = value - centers[s, c, j]
                 shift += gap * gap
-                explained += value * sums[s, c + 1, j]
+                explained += value * sums[s, c, j]
                 centers[s, c, j] = value
     return shift, max(square - explained, 0.0)
 
@@ -199,7 +206,7 @@ def _relocate(
     width = centers.shape[2]
     relocated = False
     for empty in range(k):
-        if sums[s, empty + 1, width] > 0.0:
+        if sums[s, empty, width] > 0.0:
             continue
         farthest, point = 0.0, -1
         for i in range(n):
@@ -208,7 +215,7 @@ def _relocate(
             for j in range(width):
                 gap = points[place(start, i, j, width)] - centers[s, label, j]
                 distance += gap * gap
-            if distance > farthest and sums[s, label + 1, width] > 1.0:
+            if distance > farthest and sums[s, label, width] > 1.0:
                 farthest, point = distance, i
         if point >= 0:
             relocated = True
@@ -216,12 +223,12 @@ def _relocate(
             labels[row, point] = empty
             for j in range(width):
                 value = points[place(start, point, j, width)]
-                sums[s, label + 1, j] -= value
-                sums[s, empty + 1, j] = value
+                sums[s, label, j] -= value
+                sums[s, empty, j] = value
                 # The point is at home now, so the next empty cluster takes another one.
                 centers[s, empty, j] = value
-            sums[s, label + 1, width] -= 1.0
-            sums[s, empty + 1, width] = 1.0
+            sums[s, label, width] -= 1.0
+            sums[s, empty, width] = 1.0
     return relocated
 
 

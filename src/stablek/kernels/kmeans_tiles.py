@@ -8,8 +8,10 @@ Centre k is compared with centre 0 by half the difference of squared distances,
 
     score_k(x) = w_k . (c_k + c_0) / 2 - x . w_k,    w_k = c_k - c_0,
 
-so centre 0 scores 0, the lowest score is the nearest centre, and a score's rounding error is
-that of moving x by its own last bit, however far the data is from the origin.
+so centre 0 scores 0 and the lowest score is the nearest centre. It takes one product per
+feature where the distance takes a difference and a product; and as only differences of centres
+are multiplied, rounding does not grow with the distance of the data from the origin any faster
+than the rounding of the data itself.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from time import perf_counter
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,11 @@ from sklearn.cluster import KMeans
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from stablek.engines import Engine, Setting, engine_for
-from stablek.paths import reference_partitions
-from stablek.perturbations import PERTURBATIONS
-from stablek.results import Partition
-from stablek.similarity import SIMILARITIES
-from stablek.validation import check_clusterer, check_data, find_param_name
+from stablek.seeding import entropy_of
+from stablek.selectors.reference import Reference, make_reference
+from stablek.validation import check_data
 
-__all__ = ["BaseSelector", "partitions_of", "warn_fewer_clusters"]
-
-COUNT_NAMES = ("n_clusters", "n_components")
+__all__ = ["BaseSelector", "warn_fewer_clusters"]
 
 
 def _best_can_predict(selector: Any) -> bool:
@@ -42,25 +37,73 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     clusterer: Any
     param_name: str | None = None
-    _engine: str = "auto"
+    random_state: Any
+    n_jobs: int | None
+    _engine: Literal["auto", "generic"] = "auto"
     """Private: "generic" keeps the fast engines out, for comparing them."""
 
     supports_one_cluster: bool = False
     """Whether K = 1 can be the answer."""
 
-    def _resolve_clusterer(self) -> tuple[Any, str, bool]:
-        """Clusterer, the parameter to search, and whether it counts clusters."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster X with every candidate, judge the partitions and choose.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        started = perf_counter()
+        X = check_data(X, self)
         clusterer = self._default_clusterer() if self.clusterer is None else self.clusterer
-        check_clusterer(clusterer)
-        name = find_param_name(clusterer, self.param_name)
-        return clusterer, name, name.rpartition("__")[2] in COUNT_NAMES
+        reference = make_reference(
+            X,
+            clusterer,
+            self.param_name,
+            entropy=entropy_of(self.random_state),
+            n_jobs=self.n_jobs,
+            engine=self._engine,
+        )
+        return self._fit_reference(reference, started)
+
+    def _fit_reference(self, reference: Reference, started: float) -> Self:
+        """Fit on partitions that other selectors may share."""
+        self._fit(reference)
+        # The report draws the points and says how it came about.
+        self._fit_X, self._entropy = reference.X, reference.entropy
+        self._seconds = perf_counter() - started
+        return self
+
+    def _fit(self, reference: Reference) -> None:
+        raise NotImplementedError
 
     def _default_clusterer(self) -> Any:
         return KMeans(n_init=10)
 
-    def _make_engine(self, clusterer: Any, param_name: str, counts: bool) -> Engine:
-        engine = "generic" if self._engine == "generic" else "auto"
-        return engine_for(clusterer, param_name, counts=counts, engine=engine)  # type: ignore[arg-type]
+    def report(self, path: Any, **options: Any) -> None:
+        """Write the answer and its evidence to a file.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.html`` for one self-contained page, ``.json`` or ``.md``.
+        **options
+            As for `stablek.report.write_report`.
+        """
+        from stablek.report import write_report
+
+        check_is_fitted(self)
+        write_report(self, path, **options)
+
+    def _html_repr(self) -> str:
+        """What notebooks show: the answer once there is one, scikit-learn's diagram before."""
+        from stablek.report import repr_html
+
+        return repr_html(self) if hasattr(self, "labels_") else str(super()._html_repr())
 
     @available_if(_best_can_predict)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -77,29 +120,6 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = check_data(X, self, reset=False, min_samples=1)
         return np.asarray(self.best_estimator_.predict(X))
-
-
-def partitions_of(
-    engine: Engine,
-    X: NDArray[np.float64],
-    values: Sequence[Any],
-    entropy: int,
-    *,
-    counts: bool = True,
-    n_jobs: int | None = None,
-) -> tuple[Partition, ...]:
-    """Partition of X, or of any data, for every value, as the engine's clusterer finds it.
-
-    With the entropy of `stablek.seeding.entropy_of(random_state)` these are the reference
-    partitions that Stadion has for the same seed.
-    """
-    # Reference fits read the seed of the setting and nothing else of it.
-    setting = Setting(
-        entropy, PERTURBATIONS["uniform"], np.zeros(X.shape[1]), SIMILARITIES["ari"], "extend"
-    )
-    one = (Partition(1, np.zeros(len(X), dtype=np.intp)),) if counts and 1 in values else ()
-    several = [value for value in values if not (counts and value == 1)]
-    return one + reference_partitions(engine, X, several, setting, n_jobs=n_jobs)
 
 
 def warn_fewer_clusters(asked: tuple[Any, ...], found: tuple[int, ...]) -> None:

@@ -79,9 +79,9 @@ class BenHur(CriterionSelector):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> BenHur(k_range=range(2, 6), n_pairs=10, random_state=0).fit(X).n_clusters_
-    3
+    >>> X, _ = make_blobs(300, centers=[[0, 0], [9, 0]], random_state=0)
+    >>> BenHur(k_range=range(2, 6), n_pairs=50, random_state=0).fit(X).n_clusters_
+    2
     """
 
     method = "ben_hur"

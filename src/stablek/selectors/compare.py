@@ -13,11 +13,10 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from stablek import validation
-from stablek.engines import engine_for
 from stablek.seeding import entropy_of
-from stablek.selectors.base import COUNT_NAMES, BaseSelector
-from stablek.selectors.criterion import CannotJudgeError, CriterionSelector
-from stablek.selectors.reference import Reference
+from stablek.selectors.base import BaseSelector
+from stablek.selectors.criterion import CannotJudgeError
+from stablek.selectors.reference import Reference, make_reference
 from stablek.selectors.registry import SELECTORS, resolve_selector
 from stablek.similarity import compare_labels
 
@@ -229,7 +228,7 @@ def compare(
     rows: list[ComparisonRow] = []
     seconds = {}
     for name, clusterer in _named(clusterers).items():
-        reference = _reference(data, clusterer, entropy, n_jobs)
+        reference = make_reference(data, clusterer, None, entropy=entropy, n_jobs=n_jobs)
         started = perf_counter()
         reference.partitions(values)
         seconds[name] = perf_counter() - started
@@ -260,13 +259,6 @@ def _named(clusterers: Any) -> dict[str, Any]:
     return named
 
 
-def _reference(X: Any, clusterer: Any, entropy: int, n_jobs: int | None) -> Reference:
-    param_name = validation.find_param_name(clusterer, None)
-    counts = param_name.rpartition("__")[2] in COUNT_NAMES
-    engine = engine_for(clusterer, param_name, counts=counts)
-    return Reference(X, clusterer, param_name, counts, engine, entropy, n_jobs)
-
-
 def _row(
     reference: Reference, name: str, method: str, values: tuple[Any, ...], extra: dict[str, Any]
 ) -> ComparisonRow:
@@ -280,12 +272,8 @@ def _row(
     selector: Any = resolve_selector(method)(**parameters)
     started = perf_counter()
     try:
-        if isinstance(selector, CriterionSelector):
-            validation.check_data(reference.X, selector)
-            selector._check_clusterer(reference.clusterer)
-            selector._fit(reference)
-        else:
-            selector.fit(reference.X)
+        validation.check_data(reference.X, selector)
+        selector._fit_reference(reference, started)
     except CannotJudgeError as reason:
         return ComparisonRow(name, method, None, np.nan, 0.0, np.nan, np.nan, str(reason), None)
     seconds = perf_counter() - started

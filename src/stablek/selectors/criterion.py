@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stablek import validation
 from stablek.results import Partition
-from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.selectors.reference import Reference
 
@@ -75,28 +74,6 @@ class CriterionSelector(BaseSelector):
     """Whether the candidates must be consecutive integers."""
 
     k_range: Sequence[Any]
-    random_state: Any
-    n_jobs: int | None
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Judge the partitions of X and choose.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        X = validation.check_data(X, self)
-        clusterer, param_name, counts = self._resolve_clusterer()
-        self._check_clusterer(clusterer)
-        engine = self._make_engine(clusterer, param_name, counts)
-        entropy = entropy_of(self.random_state)
-        reference = Reference(X, clusterer, param_name, counts, engine, entropy, self.n_jobs)
-        return self._fit(reference)
 
     def _check_clusterer(self, clusterer: Any) -> None:
         if self.clusterers is not None and not isinstance(clusterer, self.clusterers):
@@ -106,7 +83,8 @@ class CriterionSelector(BaseSelector):
                 f"got clusterer={type(clusterer).__name__}"
             )
 
-    def _fit(self, reference: Reference) -> Self:
+    def _fit(self, reference: Reference) -> None:
+        self._check_clusterer(reference.clusterer)
         self._check()
         values = self._candidates(reference)
         verdict = self._judge(reference, values)
@@ -114,16 +92,16 @@ class CriterionSelector(BaseSelector):
         self.scores_ = verdict.scores
         self.best_value_ = verdict.value
         self.abstention_ = verdict.abstention
+        self.reference_labels_ = reference.labels(values)
         if verdict.value is None:
             self.n_clusters_ = None
             self.labels_ = np.full(len(reference.X), -1, dtype=np.intp)
             self.best_estimator_ = None
-            return self
+            return
         best = reference.partitions([verdict.value])[0]
         self.n_clusters_ = int(best.value) if reference.counts else n_clusters_of(best)
         self.labels_ = best.labels.copy()
         self.best_estimator_ = reference.estimator(verdict.value)
-        return self
 
     def _candidates(self, reference: Reference) -> tuple[Any, ...]:
         n_samples = len(reference.X)

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from stablek import seeding
-from stablek.engines import Engine
+from stablek.engines import Engine, Setting, engine_for
+from stablek.execution import run
+from stablek.paths import reference_partitions
+from stablek.perturbations import PERTURBATIONS
 from stablek.results import Partition
-from stablek.selectors.base import partitions_of
+from stablek.similarity import SIMILARITIES
+from stablek.validation import check_clusterer, find_param_name
 
-__all__ = ["Reference", "cluster"]
+__all__ = ["Reference", "cluster", "make_reference", "partitions_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+
+COUNT_NAMES = ("n_clusters", "n_components")
+"""Parameters whose values are numbers of clusters."""
 
 
 @dataclass
@@ -77,7 +84,55 @@ class Reference:
         if self.counts and value == 1:
             # The one-cluster partition needs no fit; the estimator does.
             return clone(self.clusterer).set_params(**{self.param_name: 1}).fit(self.X)
-        return self.engine.estimator(self.X, self.partitions([value])[0])
+        [fitted] = run(self.engine.estimator, [(self.X, self.partitions([value])[0])])
+        return fitted
+
+    def labels(self, values: Sequence[Any]) -> Ints | None:
+        """Labels for each value, (n_k, n_samples); None where some were never asked for."""
+        known = [*self._made] if not self.counts else [1, *self._made]
+        if any(value not in known for value in values):
+            return None
+        return np.stack([partition.labels for partition in self.partitions(values)])
+
+
+def make_reference(
+    X: Floats,
+    clusterer: Any,
+    param_name: str | None,
+    *,
+    entropy: int,
+    n_jobs: int | None = None,
+    engine: Literal["auto", "generic"] = "auto",
+) -> Reference:
+    """Reference for a clusterer, whose parameter for K is found where it is not named."""
+    check_clusterer(clusterer)
+    name = find_param_name(clusterer, param_name)
+    counts = name.rpartition("__")[2] in COUNT_NAMES
+    chosen = engine_for(clusterer, name, counts=counts, engine=engine)
+    return Reference(X, clusterer, name, counts, chosen, entropy, n_jobs)
+
+
+def partitions_of(
+    engine: Engine,
+    X: NDArray[np.float64],
+    values: Sequence[Any],
+    entropy: int,
+    *,
+    counts: bool = True,
+    n_jobs: int | None = None,
+) -> tuple[Partition, ...]:
+    """Partition of X, or of any data, for every value, as the engine's clusterer finds it.
+
+    With the entropy of `stablek.seeding.entropy_of(random_state)` these are the reference
+    partitions that Stadion has for the same seed.
+    """
+    # Reference fits read the seed of the setting and nothing else of it.
+    setting = Setting(
+        entropy, PERTURBATIONS["uniform"], np.zeros(X.shape[1]), SIMILARITIES["ari"], "extend"
+    )
+    one = (Partition(1, np.zeros(len(X), dtype=np.intp)),) if counts and 1 in values else ()
+    several = [value for value in values if not (counts and value == 1)]
+    return one + reference_partitions(engine, X, several, setting, n_jobs=n_jobs)
 
 
 def cluster(

@@ -86,4 +86,4 @@ def select_k(X: Any, method: str = "stadion", **options: Any) -> BaseSelector:
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"method {method!r} has no option {unknown}; it has {sorted(known)}")
-    return selector(**options).fit(X)  # type: ignore[no-any-return]
+    return selector(**options).fit(X)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from time import perf_counter
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from stablek import aggregation as aggregating
 from stablek import validation
-from stablek.engines import Engine, Setting
-from stablek.execution import run
-from stablek.paths import Measurement, auto_epsilons, point_stability, reference_partitions
+from stablek.engines import Setting
+from stablek.paths import Measurement, auto_epsilons, point_stability
 from stablek.perturbations import Perturbation, resolve_perturbation
 from stablek.results import Partition, Selection, StabilityPaths
 from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
+from stablek.selectors.reference import Reference
 from stablek.similarity import Similarity, resolve_similarity
 
 __all__ = ["Stadion", "check_levels", "make_setting", "measure_paths"]
@@ -170,61 +168,30 @@ class Stadion(BaseSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Measure the stability paths of X and choose.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        started = perf_counter()
-        X = validation.check_data(X, self)
-        clusterer, param_name, counts = self._resolve_clusterer()
-        candidates = validation.check_k_range(self.k_range, len(X), counts=counts)
-        if counts:
-            validation.check_distinct(X, candidates[-1])
-        engine = self._make_engine(clusterer, param_name, counts)
-        measurement, paths = self._measure(X, engine, clusterer, candidates, counts)
-        self.paths_ = paths
-        self._entropy = measurement.setting.entropy
+    def _fit(self, reference: Reference) -> None:
+        measurement, self.paths_ = self._measure(reference)
+        self._entropy = reference.entropy
         self._store(self._select())
-        self._store_partition(X, engine, measurement, clusterer, param_name, counts)
-        # The report draws the points and says how long it took.
-        self._fit_X, self._seconds = X, perf_counter() - started
-        return self
+        self._store_partition(reference, measurement)
 
-    def _measure(
-        self, X: Floats, engine: Engine, clusterer: Any, candidates: tuple[Any, ...], counts: bool
-    ) -> tuple[Measurement, StabilityPaths]:
+    def _measure(self, reference: Reference) -> tuple[Measurement, StabilityPaths]:
+        X, counts = reference.X, reference.counts
         aggregating.resolve_aggregation(self.aggregation)
         validation.check_flag("until_crossing", self.until_crossing)
-        setting = make_setting(X, clusterer, self.get_params(deep=False))
+        parameters = {**self.get_params(deep=False), "random_state": reference.entropy}
+        setting = make_setting(X, reference.clusterer, parameters)
         epsilons = check_levels(self.epsilons, self.n_epsilons, setting.perturbation)
         n_draws = validation.check_count("n_perturbations", self.n_perturbations)
         omega = validation.check_omega(self.omega, counts=counts)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
+        candidates = validation.check_k_range(self.k_range, len(X), counts=counts)
+        if counts:
+            validation.check_distinct(X, candidates[-1])
 
-        fitted = [k for k in candidates if not (counts and k == 1)]
-        partitions = reference_partitions(
-            engine,
-            X,
-            fitted,
-            setting,
-            n_jobs=self.n_jobs,
-            progress="reference partitions" if progress else None,
-        )
-        if len(partitions) < len(fitted):
-            failed = [value for value in fitted if value not in {p.value for p in partitions}]
-            raise ValueError(f"k_range: the clusterer cannot cluster X with the values {failed}")
         measurement = Measurement(
-            engine,
+            reference.engine,
             X,
-            partitions,
+            reference.partitions(candidates),
             omega,
             n_draws,
             setting,
@@ -260,40 +227,33 @@ class Stadion(BaseSelector):
         self.selection_frequency_ = selection.selection_frequency
         self.cluster_stability_ = aggregating.cluster_stability(self.paths_, selection)
 
-    def _store_partition(
-        self,
-        X: Floats,
-        engine: Engine,
-        measurement: Measurement,
-        clusterer: Any,
-        param_name: str,
-        counts: bool,
-    ) -> None:
+    def _store_partition(self, reference: Reference, measurement: Measurement) -> None:
         partition_of = {p.value: p for p in measurement.partitions}
-        self.reference_labels_ = np.stack(
-            [partition_of[k].labels for k in self.k_values_.tolist()]
-        )
+        labels = [partition_of[k].labels for k in self.k_values_.tolist()]
+        self.reference_labels_ = np.stack(labels)
         best: Partition = partition_of[self.best_value_]
         self.labels_ = best.labels.copy()
         if best is measurement.partitions[0]:
-            self.best_estimator_ = None
-            if counts:
-                self.best_estimator_ = clone(clusterer).set_params(**{param_name: 1}).fit(X)
-            self.point_stability_ = np.ones(len(X))
+            self.best_estimator_ = reference.estimator(1) if reference.counts else None
+            self.point_stability_ = np.ones(len(reference.X))
             return
-        [self.best_estimator_] = run(engine.estimator, [(X, best)])
-        counted = self.epsilons_ > 0
-        if self.until_crossing and self.crossing_epsilon_ > 0:
-            counted &= self.epsilons_ <= self.crossing_epsilon_
+        self.best_estimator_ = reference.estimator(self.best_value_)
         self.point_stability_ = point_stability(
-            engine,
-            X,
+            reference.engine,
+            reference.X,
             best,
             measurement.n_draws,
-            self.epsilons_[counted],
+            self.epsilons_[self._counted()],
             measurement.setting,
             n_jobs=self.n_jobs,
         )
+
+    def _counted(self) -> NDArray[np.bool_]:
+        """Which noise levels the scores are made of."""
+        counted = self.epsilons_ > 0
+        if self.until_crossing and self.crossing_epsilon_ > 0:
+            counted &= self.epsilons_ <= self.crossing_epsilon_
+        return counted
 
     def reselect(
         self,
@@ -357,9 +317,6 @@ class Stadion(BaseSelector):
         n_k, n_epsilons = self.stadion_paths_.shape
         path_of = {value: path for path, value in enumerate(self.paths_.values)}
         index = [path_of[k] for k in self.k_values_.tolist()]
-        counted = self.epsilons_ > 0
-        if self.until_crossing and self.crossing_epsilon_ > 0:
-            counted = counted & (self.epsilons_ <= self.crossing_epsilon_)
         columns = {
             "k": np.repeat(self.k_values_, n_epsilons),
             "epsilon": np.tile(self.epsilons_, n_k),
@@ -370,7 +327,7 @@ class Stadion(BaseSelector):
             "stadion": self.stadion_paths_.ravel(),
             "stadion_se": self.paths_.stadion_standard_error[index].ravel(),
             "score": np.repeat(self.scores_, n_epsilons),
-            "counted": np.tile(counted, n_k),
+            "counted": np.tile(self._counted(), n_k),
             "selected": np.repeat(self.k_values_ == self.best_value_, n_epsilons),
         }
         if library == "pandas":
