@@ -29,7 +29,7 @@ from study.report.blocks import Drawing  # noqa: E402
 from study.store import Store  # noqa: E402
 
 from stablek import Stadion  # noqa: E402
-from stablek.selectors import GapA, Hennig  # noqa: E402
+from stablek.selectors import GapA, Hennig, compare  # noqa: E402
 
 SMALL = ["--only", "table1", "--algorithm", "kmeans", "--seed", "0"]
 
@@ -262,6 +262,8 @@ def test_common_partitions_are_those_that_stadion_judges():
     found = data.partitions(X, model, 4, seed=5)
     fitted = Stadion(model, k_range=range(1, 5), random_state=5, n_perturbations=1).fit(X)
     np.testing.assert_array_equal(np.stack(list(found.values())), fitted.reference_labels_)
+    [row] = compare(X, ["dunn"], model, k_range=range(1, 5), random_state=5)
+    np.testing.assert_array_equal(row.selector.labels_, found[row.n_clusters])
 
 
 @pytest.mark.parametrize("rule", ["Tibs2001SEmax", "globalSEmax", "firstmax", "globalmax"])

@@ -29,7 +29,7 @@ Ints = NDArray[Any]
 
 _BLOCK = 1 << 20  # numbers per block of rows
 _LEAST = 1 << 12  # rows per block, at least
-_BATCH = 1 << 20  # points per batch of small fits
+_BATCH = 1 << 18  # points per batch of small fits
 
 
 class Rule(NamedTuple):

@@ -18,7 +18,7 @@ Ints = NDArray[Any]
 SAME = 1e-12  # inertias that differ by less, relative to the total, belong to one solution
 _PATIENCE = 4.0  # a restart is hopeless if this many decreases like the last leave it behind
 _ROWS = 24  # score rows per pass over a tile
-_LABELS = 1 << 23  # labels held at once: restarts run in batches where points are many
+_LABELS = 1 << 22  # labels held at once: restarts run in batches where points are many
 
 
 class Race(NamedTuple):
