@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import ThreadingBackend, get_active_backend
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["n_workers", "run"]
@@ -59,17 +61,29 @@ def run(
     >>> run(pow, [(2, 3), (3, 2)])
     [8, 9]
     """
-    results: Iterable[T]
-    if n_workers(n_jobs) == 1 or len(tasks) < 2:
-        # The outer limit keeps tasks from switching thread counts back and forth.
-        with _controller().limit(limits=1):
-            results = (function(*task) for task in tasks)
-            return list(_watched(results, len(tasks), progress))
+    # The outer limit keeps tasks from switching thread counts back and forth.
     with _controller().limit(limits=1):
-        results = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(
-            delayed(_one_thread)(function, task) for task in tasks
-        )
+        workers = min(n_workers(n_jobs), len(tasks))
+        if workers < 2:
+            return list(_watched((function(*task) for task in tasks), len(tasks), progress))
+        backend, _ = get_active_backend(prefer=prefer)
+        if isinstance(backend, ThreadingBackend):
+            return list(_watched(_threads(function, tasks, workers), len(tasks), progress))
+        parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+        results = parallel(delayed(_one_thread)(function, task) for task in tasks)
         return list(_watched(results, len(tasks), progress))
+
+
+def _threads(
+    function: Callable[..., T], tasks: Sequence[Sequence[Any]], workers: int
+) -> Iterator[T]:
+    # joblib looks for finished threads every 10 ms, which is as long as some fits take in all.
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from pool.map(_one_thread, [function] * len(tasks), tasks)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _watched(results: Iterable[T], total: int, title: str | None) -> Iterator[T]:

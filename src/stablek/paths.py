@@ -319,9 +319,11 @@ def _kept(
     """Per point: in how many copies of one draw it keeps its cluster, and is present."""
     counts = np.zeros((2, len(X)), dtype=np.intp)
     for rows, labels in engine.relabel(X, partition, draw, epsilons, setting):
-        at = np.arange(len(X)) if rows is None else rows
-        at, first = np.unique(at, return_index=True)
-        reference, labels = partition.labels[at], labels[first]
+        at: Any = slice(None)
+        if rows is not None:
+            at, first = np.unique(rows, return_index=True)
+            labels = labels[first]
+        reference = partition.labels[at]
         same = labels == reference if setting.relabel == "extend" else _matched(reference, labels)
         counts[0, at] += same
         counts[1, at] += 1
