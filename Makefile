@@ -2,13 +2,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check test-browser bench study clean
+.PHONY: demo test check test-bounds test-browser bench study clean
 
 demo: $(READY)
 	$(BIN)/stablek demo
 
 test: $(READY)
 	$(BIN)/pytest -n 2 -m "not browser"
+
+# The kernels with numba's bounds checks, compiled anew for it.
+test-bounds: $(READY)
+	cache=$$(mktemp -d) && NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$$cache \
+	$(BIN)/pytest -n 2 tests/test_kernels_kmeans.py tests/test_engine_kmeans.py \
+	tests/test_engine_agglomerative.py tests/test_engine_mixture.py tests/test_indices.py && rm -rf $$cache
 
 # Installs Chromium and its driver where they are missing.
 test-browser: $(READY)
