@@ -114,9 +114,10 @@ def _check_finite(X: Floats, names: list[str] | None) -> None:
             f"X has {both} value(s) in {_name(column, names)}; stablek needs finite numbers "
             f"(no NaN, no inf): drop or impute them first"
         )
-    largest = float(np.abs(X).max())
+    size = np.maximum(X.max(axis=0), -X.min(axis=0))
+    largest = float(size.max())
     if largest * np.sqrt(X.size) > LARGEST_NORM:
-        column = int(np.argmax(np.abs(X).max(axis=0)))
+        column = int(np.argmax(size))
         raise ValueError(
             f"X has values as large as {largest:.3g} in {_name(column, names)}: squared "
             f"distances overflow. Rescale the column first"
@@ -126,8 +127,8 @@ def _check_finite(X: Floats, names: list[str] | None) -> None:
 def check_distinct(X: Floats, k: int) -> None:
     """Raise if X has fewer distinct rows than clusters asked for."""
     seen: set[bytes] = set()
-    for row in X + 0.0:  # -0.0 and 0.0 are one number
-        seen.add(row.tobytes())
+    for row in X:
+        seen.add((row + 0.0).tobytes())  # -0.0 and 0.0 are one number
         if len(seen) >= k:
             return
     raise ValueError(

@@ -375,10 +375,7 @@ def measure_paths(
 def noise_scale(X: Floats, kind: str) -> Floats:
     """Standard deviation of each feature, or one pooled value for all."""
     validation.check_choice("noise_scale", kind, ["feature", "global"])
-    # Centre and divide by the range first: squares of tiny numbers would vanish.
-    spread = np.ptp(X, axis=0)
-    unit = np.where(spread > 0, spread, 1.0)
-    scale = np.asarray(((X - X.min(axis=0)) / unit).std(axis=0) * unit)
+    scale = np.array([_deviation(column) for column in X.T])
     if not scale.any():
         warnings.warn(
             "All features of X are constant: there is nothing to cluster",
@@ -388,6 +385,12 @@ def noise_scale(X: Floats, kind: str) -> Floats:
     if kind == "global":
         return np.full_like(scale, np.sqrt(np.mean(scale**2)))
     return scale
+
+
+def _deviation(column: Floats) -> float:
+    """Standard deviation; by way of the range, since squares of tiny numbers would vanish."""
+    low, spread = column.min(), np.ptp(column)
+    return float(((column - low) / spread).std() * spread) if spread > 0 else 0.0
 
 
 def _resolve_relabel(
