@@ -70,7 +70,7 @@ def test_every_run_is_done_once(home, capsys):
 
 def test_page_has_every_section_table_and_figure(docs):
     page = (docs / "study.md").read_text(encoding="utf-8")
-    assert page.count("\n## ") == 7
+    assert page.count("\n## ") == 8
     assert "Not run yet" not in page
     linked = set(re.findall(r"\]\(study/([^)]+)\)", page))
     assert linked == {path.name for path in (docs / "study").iterdir()}

@@ -82,6 +82,8 @@ def _run(
         common = stadion_settings(protocol, **changes)
     else:
         common = {"k_max": changes["k_max"], "n_init": n_init}
+        if method == "silhouette":
+            common["average"] = "macro"  # as in Table 1
         if method == "lange":
             common["n_splits"] = protocol.n_splits
         if method == "ben_hur":

@@ -32,7 +32,7 @@ _SELECTORS: dict[str, dict[str, dict[str, Any]]] = {
     "gmm": {"bic": {}},
 }
 _STADION = {"kmeans": ("extend", "refit"), "ward": ("refit",), "gmm": ("extend",)}
-_SLOW = ("gap_a", "gap_b", "hennig", "stadion_refit")
+_SLOW = {("kmeans", "stadion_refit"): 15.0, ("kmeans", "gap_a"): 2.0, ("kmeans", "gap_b"): 2.0}
 
 
 def datasets(protocol: Protocol) -> list[str]:
@@ -79,8 +79,8 @@ def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, tuple
 def weight(task: Task) -> float:
     """Expected cost."""
     n_features, n_samples = data.size(task.dataset)
-    share = 10.0 * n_features if task.algorithm == "gmm" else 1.0
-    return n_samples * n_features**0.5 * share * (20.0 if task.fit in _SLOW else 1.0)
+    power = 1.5 if task.algorithm == "gmm" else 0.5
+    return n_samples * n_features**power * _SLOW.get((task.algorithm, task.fit), 1.0)
 
 
 def compute(task: Task) -> dict[str, Any]:

@@ -147,7 +147,10 @@ def _corner(curves: dict[str, Any]) -> Table:
         cells = [f"{v:.2f} (paper {sign})" for v, sign in zip(values, signs, strict=True)]
         body.append([k, paper.CORNER_ARI[k], ari, *cells])
     by_ari = [curves["k_values"][i] for i in np.argsort(-np.array(curves["ari"]), kind="stable")]
-    note = f"Order of K by Stadion-max: {_order(curves)}; by ARI: {by_ari}. The paper: the same."
+    note = (
+        f"Order of K by Stadion-max: {_order(curves)}; by ARI: {by_ari}. The paper's signs order "
+        "Stadion 3, 2, then 1 and 5, then 4."
+    )
     columns = ("K", "ARI, paper", "ARI, ours", "between", "within", "Stadion")
     return Table("corner", "`4clusters_corner`, means up to the crossing", columns, body, note)
 

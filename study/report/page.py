@@ -48,6 +48,24 @@ leaves open, and what was taken:
 """
 
 
+_HOW = """## Run it
+
+```
+python -m study run --jobs 2              # everything; stop it at any time, it resumes
+python -m study run --only table1 --algorithm kmeans --minutes 30
+python -m study run --backend dask --scheduler tcp://host:8786
+python -m study status
+python -m study tables                    # this page and study/results/tables/
+python -m study figures                   # docs/study/
+```
+
+Each run is a row of `study/study.sqlite`, kept the moment it ends and known by its full
+settings: a changed setting is another row. Finished rows are exported to `study/results/*.csv`,
+from which another machine goes on. Data are fetched and cached, or read from the folder in
+`STABLEK_DATA_DIR`.
+"""
+
+
 def _loaded(store: Store, protocol: Protocol) -> tuple[list, pd.DataFrame]:
     runs = plan(protocol)
     return runs, store.frame(runs)
@@ -84,6 +102,7 @@ def write_tables(store: Store, protocol: Protocol, docs: Path) -> None:
             else:
                 text.append(block)
         text.append(_remarks(module))
+    text.append(_HOW)
     docs.mkdir(parents=True, exist_ok=True)
     page = "\n\n".join(part.strip() for part in text if part)
     (docs / "study.md").write_text(page + "\n", encoding="utf-8")
