@@ -11,7 +11,13 @@ from sklearn.mixture import GaussianMixture
 
 from stablek import Stadion, evaluate_partition
 
-FAST = {"k_range": [1, 2], "omega": [2], "n_perturbations": 1, "epsilons": [0.5], "random_state": 0}
+FAST = {
+    "k_range": [1, 2],
+    "omega": [2],
+    "n_perturbations": 1,
+    "epsilons": [0.5],
+    "random_state": 0,
+}
 X = np.random.default_rng(0).normal(size=(12, 3))
 CLUSTERERS = [KMeans(n_init=1), AgglomerativeClustering(), GaussianMixture()]
 

@@ -187,9 +187,14 @@ def test_a_subsample_smaller_than_k_has_its_points_apart(data):
 
 
 def test_refit_is_as_stable_as_a_loop_of_sklearn_fits():
+    """With restarts enough for both to find the optimum.
+
+    With few, a plain loop misses it at times where there are several good solutions, and looks
+    less stable; the engine, which also starts from the reference centres, does so less often.
+    """
     X, _ = make_blobs(200, 2, centers=3, cluster_std=2.0, random_state=4)
-    n_draws, ks, epsilons = 40, (2, 3, 4), np.array([0.1, 0.4, 0.8])
-    engine = KMeansEngine(KMeans(n_init=5))
+    n_draws, ks, epsilons = 24, (2, 3, 4), np.array([0.1, 0.4, 0.8])
+    engine = KMeansEngine(KMeans(n_init=20))
     setting = setting_of(X, "refit")
     [partitions] = engine.references(X, [Request(None, ks)], setting)
     group = [Group(None, partitions)]
@@ -203,7 +208,7 @@ def test_refit_is_as_stable_as_a_loop_of_sklearn_fits():
         for i, partition in enumerate(partitions):
             for e, epsilon in enumerate(epsilons):
                 noisy = X + epsilon * (setting.scale * noise)
-                again = KMeans(ks[i], n_init=5, random_state=d).fit(noisy)
+                again = KMeans(ks[i], n_init=20, random_state=d).fit(noisy)
                 theirs[d, i, e] = adjusted_rand_score(partition.labels, again.labels_)
     error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / n_draws)
     # Nine comparisons: four standard errors are one false alarm in two thousand runs.

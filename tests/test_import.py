@@ -12,7 +12,9 @@ HEAVY = ["numba", "matplotlib", "pandas", "polars", "plotly", "dask", "tqdm", "r
 
 def modules_after(code: str) -> set[str]:
     script = f"{code}; import sys; print('\\n'.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     return set(done.stdout.split())
 
 

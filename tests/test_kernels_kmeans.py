@@ -18,13 +18,13 @@ from stablek.kernels.kmeans_batches import (
     Task,
     batches,
     fit,
-    fit_labels,
     in_units,
     load,
     nearest_labels,
     row_blocks,
 )
-from stablek.kernels.kmeans_starts import draw_starts
+from stablek.kernels.kmeans_clouds import centre_clouds
+from stablek.kernels.kmeans_starts import draw_starts, draws_memory
 from stablek.kernels.kmeans_tiles import TILE
 from stablek.perturbations import Draw, uniform
 from stablek.similarity import Agreement, contingency
@@ -114,17 +114,19 @@ def test_noisy_points_have_the_bits_of_the_perturbation(rng):
     X = rng.normal(size=(150, 3)) * [1.0, 1e3, 1e-3]
     scale, draw = X.std(axis=0), Draw(3, 2, 150)
     noise = scale * draw.noise(3)
-    clouds = load(X, noise, task_of(X, [2], epsilon=0.37), centre=False)
+    clouds = load(X, noise, task_of(X, [2], epsilon=0.37))
     tiles = clouds.points.reshape(-1, 4, TILE)
     found = tiles.transpose(0, 2, 1).reshape(-1, 4)[:150, :3]
     np.testing.assert_array_equal(found, uniform(X, 0.37, scale, draw))
 
 
 def starts(X, k, *, plus_plus=True, n_init=4):
-    clouds = load(X, X, task_of(X, [k]), centre=True)
+    clouds = load(X, X, task_of(X, [k]))
+    centre_clouds(clouds)
     order = np.empty(n_init * k, dtype=np.int64)
     zero = np.zeros(1, dtype=np.int64)
-    draw_starts(clouds, np.array([k]), 11, n_init, plus_plus, order, zero)
+    scratch = draws_memory(len(X), 2, k, plus_plus)
+    draw_starts(clouds, np.array([k]), 11, n_init, plus_plus, scratch, order, zero)
     return order.reshape(n_init, k)
 
 
@@ -201,8 +203,7 @@ def test_sets_fitted_together_get_what_each_gets_alone(rng):
         np.array([0, 0, 1, 1, 2, 2]),
         ks,
     )
-    clouds, centers = fit(X, X, joined, None, RULE)
-    labels, at = fit_labels(clouds, joined, centers)
+    _, labels, at = in_units(X, joined, *fit(X, X, joined, None, RULE))
     for i, rows in enumerate(sets):
         _, found = fit_all(X[rows], ks[2 * i : 2 * i + 2])
         for f in (0, 1):

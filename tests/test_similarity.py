@@ -46,9 +46,7 @@ SKLEARN = {
     "ami": metrics.adjusted_mutual_info_score,
 }
 labels = st.integers(2, 40).flatmap(
-    lambda n: st.tuples(
-        *[st.lists(st.integers(-1, 5), min_size=n, max_size=n).map(np.array)] * 2
-    )
+    lambda n: st.tuples(*[st.lists(st.integers(-1, 5), min_size=n, max_size=n).map(np.array)] * 2)
 )
 
 

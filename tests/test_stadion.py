@@ -143,7 +143,10 @@ CLUSTERERS = [
     (make_pipeline(StandardScaler(), KMeans(n_init=2)), "extend"),
     (make_pipeline(StandardScaler(), AgglomerativeClustering()), "refit"),
     (SpectralClustering(), "refit"),
-    *[(AgglomerativeClustering(linkage=x), "refit") for x in ("ward", "average", "complete", "single")],
+    *[
+        (AgglomerativeClustering(linkage=x), "refit")
+        for x in ("ward", "average", "complete", "single")
+    ],
 ]
 
 

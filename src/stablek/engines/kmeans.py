@@ -259,7 +259,15 @@ class KMeansEngine:
         from stablek.kernels.kmeans_batches import nearest_labels
 
         noisy = np.ascontiguousarray(noisy)
+        if not np.isfinite(noisy).all():
+            raise ValueError(f"perturbation {setting.perturbation.name!r} gave NaN or infinity")
+        same_features = noisy.shape[1] == partitions[0].model.shape[1]
         if setting.relabel == "extend":
+            if not same_features:
+                raise ValueError(
+                    f"perturbation {setting.perturbation.name!r} gave {noisy.shape[1]} features "
+                    f"for {partitions[0].model.shape[1]}: use relabel='refit'"
+                )
             return nearest_labels(noisy, [p.model for p in partitions])
         labels = [np.arange(len(noisy)) for _ in partitions]  # a subsample can be smaller than K
         fitted = [i for i, p in enumerate(partitions) if p.value < len(noisy)]
@@ -284,7 +292,9 @@ class KMeansEngine:
             ks,
         )
         guides = None
-        if setting.perturbation.keeps_features:  # else the centres are in another space
+        # Where features are not kept the centres are in another space.
+        width = partitions[0].model.shape[1]
+        if setting.perturbation.keeps_features and noisy.shape[1] == width:
             guides = np.concatenate([p.model for p in partitions])
         rule = self._rule(setting, "refit", draw)
         clouds, centers = fit(noisy, noisy, task, guides, rule)
@@ -345,7 +355,7 @@ def _extended(
     """Sums over the contingency tables of reference labels and nearest reference centres."""
     from stablek.kernels.agreement import N_SUMS, table_sums
     from stablek.kernels.kmeans_batches import row_blocks
-    from stablek.kernels.kmeans_extend import extend_tables
+    from stablek.kernels.kmeans_extend import extend_memory, extend_tables
 
     n_levels = len(epsilons)
     centers = np.concatenate([p.model for group in groups for p in group.partitions])
@@ -354,6 +364,7 @@ def _extended(
     cells = n_levels * ks * ks
     table_at = np.cumsum(cells) - cells
     tables = np.zeros(int(cells.sum()), dtype=np.int32)
+    memory = extend_memory(X.shape[1], int(ks.max()), n_levels)
     for start, stop in row_blocks(len(X), X.shape[1]):
         rows, labels = _rows_between(groups, start, stop)
         extend_tables(
@@ -365,9 +376,10 @@ def _extended(
             np.cumsum([0, *map(len, rows)]),
             parts,
             ks,
-            centers[None],
+            centers,
             np.concatenate(labels, dtype=np.int32),
             table_at,
+            *memory,
             tables,
         )
     sums = np.empty((len(ks), n_levels, N_SUMS))

@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.kmeans_lloyd import SAME, Race, lloyd, race_memory
+from stablek.kernels.kmeans_lloyd import SAME, Race, lloyd
 from stablek.kernels.kmeans_starts import random, stream
-from stablek.kernels.kmeans_tiles import Clouds, place
+from stablek.kernels.kmeans_tiles import TILE, Clouds, place
 
-__all__ = ["race_fits"]
+__all__ = ["SWAPS", "race_fits"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
-_SWAPS = 4  # challengers of a winner
-_CHALLENGES = 2  # rounds of them, as long as one succeeds
+SWAPS = 4  # challengers of a winner
+_CHALLENGES = 3  # rounds of them, as long as one succeeds
+_FINE = 0.01  # tolerance for a winner, relative to that for the race
+_FINE_STEPS = 10  # steps that a winner may take to get there
 
 
 @jit
@@ -34,6 +36,7 @@ def race_fits(
     max_iter: int,
     tol: float,
     n_features: int,
+    work: Race,
     centers: Floats,
 ) -> None:
     """Fit clouds with numbers of clusters: fit f is cloud ``fit_cloud[f]`` with ``ks[f]``.
@@ -43,101 +46,84 @@ def race_fits(
     on return the fitted centres. They are in the clouds' centred units.
 
     Dropping restarts early now and then loses the one that would have won. The additional start
-    makes up for it; where there is none, the winner is challenged, for as long as that
-    succeeds, by copies of itself in which one centre was moved elsewhere.
+    makes up for it; where there is none, the winner is refined, and is challenged, for as long
+    as that succeeds, by copies of itself in which one centre was moved elsewhere.
     """
     width = clouds.mean.shape[1]
-    n_max, k_max = 1, 2
-    for f in range(len(ks)):
-        n_max = max(n_max, clouds.n[fit_cloud[f]])
-        k_max = max(k_max, ks[f])
-    work = race_memory(n_max, width, k_max, max(n_init, _SWAPS) + 1)
-    batch = len(work.labels)
-    state = np.empty(1, np.uint64)
+    batch, stride = len(work.labels), work.stride
     at = 0
     for f in range(len(ks)):
         cloud, k = fit_cloud[f], ks[f]
         n, tile, square = clouds.n[cloud], clouds.tile_at[cloud], clouds.square[cloud]
         limit = tol * square / (n * n_features)
-        stream(seed, -k, state)
-        best, first, n_starts = 0, 0, n_init
+        stream(seed, -k, work.state)
+        first, n_starts = 0, n_init
         guided = not np.isnan(centers[at, 0])
-        rounds = 0 if k == 1 else 1 if guided else 1 + _CHALLENGES
-        for challenge in range(rounds):
-            if challenge == 0:
+        for stage in range(2 + 2 * _CHALLENGES if k > 1 else 0):
+            fine = stage % 2 == 1  # the winner goes on alone; this also leaves its labels in work
+            if fine:
+                first, n_starts = 0, 1
+            elif stage > 0:
+                _challenge(clouds.points, tile, n, k, work)
+                first, n_starts = 1, SWAPS + 1
+            else:
                 for s in range(n_init):
                     for c in range(k):
                         index = order[order_at[cloud] + s * order_k[cloud] + c]
+                        x = place(tile, index, 0, width)
                         for j in range(width):
-                            work.centers[s, c, j] = clouds.points[place(tile, index, j, width)]
+                            work.centers[s * stride + c, j] = clouds.points[x + j * TILE]
                 if guided:
                     n_starts += 1
                     for c in range(k):
                         for j in range(width):
-                            work.centers[n_init, c, j] = centers[at + c, j]
-                for s in range(n_starts):
-                    _central_first(work.centers, s, k)
-            else:
-                # One more step of the winner finds its labels, which are not kept where points
-                # are many, and sums that are free of the rounding of many moves.
-                lloyd(clouds.points, tile, n, k, best, best + 1, 1, limit, square, work)
-                _challenge(clouds.points, tile, n, k, best, state, work)
-                best, first, n_starts = 0, 1, _SWAPS + 1
+                            work.centers[n_init * stride + c, j] = centers[at + c, j]
             for low in range(first, n_starts, batch):
                 high = min(low + batch, n_starts)
-                lloyd(clouds.points, tile, n, k, low, high, max_iter, limit, square, work)
-            for s in range(1, n_starts):
-                if work.inertia[s] < work.inertia[best] - SAME * square:
-                    best = s
-            if challenge > 0 and best == 0:
-                break
-        _central_first(work.centers, best, k)
+                steps = min(_FINE_STEPS, max_iter) if fine else max_iter
+                shift = _FINE * limit if fine else limit
+                lloyd(clouds.points, tile, n, k, low, high, steps, shift, square, work)
+            if not fine:
+                improved = _winner_first(n_starts, k, stride, square, work.centers, work.inertia)
+                if guided or (stage > 0 and not improved):
+                    break
         for c in range(k):
             for j in range(width):
-                centers[at + c, j] = work.centers[best, c, j] if k > 1 else 0.0
+                centers[at + c, j] = work.centers[c, j] if k > 1 else 0.0
         at += k
 
 
 @inner
-def _central_first(centers: Floats, s: int, k: int) -> None:
-    """Exchange centre 0 with the one nearest to the mean of the centres.
-
-    Scores are differences from centre 0: one far out would cost the others their precision.
-    """
-    width = centers.shape[2]
-    mean = np.empty(width)
-    for j in range(width):
-        mean[j] = 0.0
-        for c in range(k):
-            mean[j] += centers[s, c, j] / k
-    central, least = 0, np.inf
+def _winner_first(
+    n_starts: int, k: int, stride: int, square: float, centers: Floats, inertia: Floats
+) -> bool:
+    """Copy the best restart to restart 0; tell whether it was another one."""
+    best = 0
+    for s in range(1, n_starts):
+        if inertia[s] < inertia[best] - SAME * square:
+            best = s
+    inertia[0] = inertia[best]
     for c in range(k):
-        square = 0.0
-        for j in range(width):
-            gap = centers[s, c, j] - mean[j]
-            square += gap * gap
-        if square < least:
-            central, least = c, square
-    for j in range(width):
-        centers[s, 0, j], centers[s, central, j] = centers[s, central, j], centers[s, 0, j]
+        for j in range(centers.shape[1]):
+            centers[c, j] = centers[best * stride + c, j]
+    return best > 0
 
 
 @inner
-def _challenge(
-    points: Floats, start: int, n: int, k: int, best: int, state: NDArray[np.uint64], work: Race
-) -> None:
-    """Make the winner restart 0, and the following ones copies of it with one centre moved.
+def _challenge(points: Floats, start: int, n: int, k: int, work: Race) -> None:
+    """Make the restarts after the winner, restart 0, copies of it with one centre moved.
 
     The centre that is missed least goes to a point drawn with probability proportional to its
     squared distance from its own centre.
     """
-    width = work.centers.shape[2]
-    distance, cost = np.empty(n), np.empty(k)
+    centers, distance, cost = work.centers, work.distance, work.cost
+    width = centers.shape[1]
     total = 0.0
     for i in range(n):
         distance[i] = 0.0
+        label, x = work.labels[0, i], place(start, i, 0, width)
         for j in range(width):
-            gap = points[place(start, i, j, width)] - work.centers[best, work.labels[0, i], j]
+            gap = points[x + j * TILE] - centers[label, j]
             distance[i] += gap * gap
         total += distance[i]
     # A cluster of m points whose nearest other centre is at distance d costs at most m d^2.
@@ -146,28 +132,22 @@ def _challenge(
         for other in range(k):
             square = 0.0
             for j in range(width):
-                gap = work.centers[best, c, j] - work.centers[best, other, j]
+                gap = centers[c, j] - centers[other, j]
                 square += gap * gap
             if other != c:
-                cost[c] = min(cost[c], square * work.sums[best, c, width])
-    work.inertia[0] = total
-    work.running[0] = 0
-    for c in range(k):
-        for j in range(width):
-            work.centers[0, c, j] = work.centers[best, c, j]
-    for s in range(1, _SWAPS + 1):
+                cost[c] = min(cost[c], square * work.sums[c, width])
+    for s in range(1, SWAPS + 1):
         missed = 0
         for c in range(k):
             if cost[c] < cost[missed]:
                 missed = c
-        taken, left = 0, random(state) * total
+        taken, left = 0, random(work.state) * total
         while taken < n - 1 and left >= distance[taken]:
             left -= distance[taken]
             taken += 1
-        for c in range(k):
-            for j in range(width):
-                work.centers[s, c, j] = work.centers[0, c, j]
-                if c == missed:
-                    work.centers[s, c, j] = points[place(start, taken, j, width)]
+        for j in range(width):
+            for c in range(k):
+                centers[s * work.stride + c, j] = centers[c, j]
+            centers[s * work.stride + missed, j] = points[place(start, taken, j, width)]
         if s % 2 == 0:  # two swaps for each centre that goes
             cost[missed] = np.inf

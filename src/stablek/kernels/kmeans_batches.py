@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.kmeans import race_fits
-from stablek.kernels.kmeans_clouds import label_fits, load_clouds
-from stablek.kernels.kmeans_starts import draw_starts
-from stablek.kernels.kmeans_tiles import TILE, Clouds
+from stablek.kernels.kmeans import SWAPS, race_fits
+from stablek.kernels.kmeans_clouds import centre_clouds, label_fits, load_clouds
+from stablek.kernels.kmeans_lloyd import race_memory
+from stablek.kernels.kmeans_starts import draw_starts, draws_memory
+from stablek.kernels.kmeans_tiles import TILE, Clouds, scores_memory
 
 __all__ = [
     "Rule",
@@ -75,7 +76,7 @@ def batches(sizes: Ints) -> Iterator[slice]:
     yield slice(start, len(sizes))
 
 
-def load(X: Floats, noise: Floats, task: Task, *, centre: bool) -> Clouds:
+def load(X: Floats, noise: Floats, task: Task) -> Clouds:
     """The task's sets of points as tiles."""
     width = X.shape[1] + X.shape[1] % 2
     tiles = np.zeros(len(task.n) + 1, dtype=np.int64)
@@ -89,7 +90,7 @@ def load(X: Floats, noise: Floats, task: Task, *, centre: bool) -> Clouds:
         np.ones(n_sets),
         np.zeros(n_sets),
     )
-    load_clouds(X, noise, task.epsilons, task.rows, task.row_at, clouds, centre)
+    load_clouds(X, noise, task.epsilons, task.rows, task.row_at, clouds)
     return clouds
 
 
@@ -102,14 +103,25 @@ def fit(
     other, in the same units. Guides, laid out like the centres but in the units of X, are an
     additional start.
     """
-    clouds = load(X, noise, task, centre=True)
+    clouds = load(X, noise, task)
+    centre_clouds(clouds)
+    n_max, k_max, width = int(task.n.max()), int(task.ks.max()), clouds.mean.shape[1]
     order_k = np.ones(len(task.n), dtype=np.int64)
     np.maximum.at(order_k, task.fit_cloud, task.ks)
     order_at = rule.n_init * (np.cumsum(order_k) - order_k)
     order = np.empty(rule.n_init * int(order_k.sum()), dtype=np.int64)
-    draw_starts(clouds, order_k, rule.seed, rule.n_init, rule.plus_plus, order, order_at)
+    draw_starts(
+        clouds,
+        order_k,
+        rule.seed,
+        rule.n_init,
+        rule.plus_plus,
+        draws_memory(n_max, width, k_max, rule.plus_plus),
+        order,
+        order_at,
+    )
     n_features, of = X.shape[1], np.repeat(task.fit_cloud, task.ks)
-    centers = np.full((len(of), clouds.mean.shape[1]), np.nan)
+    centers = np.full((len(of), width), np.nan)
     if guides is not None:
         centers[:, n_features:] = 0.0
         centers[:, :n_features] = guides - clouds.mean[of, :n_features]
@@ -126,6 +138,7 @@ def fit(
         rule.max_iter,
         rule.tol,
         n_features,
+        race_memory(n_max, width, k_max, max(rule.n_init, SWAPS) + 1),
         centers,
     )
     return clouds, centers
@@ -136,7 +149,9 @@ def fit_labels(clouds: Clouds, task: Task, centers: Floats) -> tuple[NDArray[np.
     sizes = task.n[task.fit_cloud]
     starts = np.cumsum(sizes) - sizes
     labels = np.empty(int(sizes.sum()), dtype=np.int32)
-    label_fits(clouds, task.fit_cloud, task.ks, centers[None], labels, starts)
+    k_max = int(task.ks.max())
+    scratch = scores_memory(k_max, clouds.mean.shape[1], k_max)
+    label_fits(clouds, task.fit_cloud, task.ks, centers, scratch, labels, starts)
     return labels, starts
 
 
@@ -147,10 +162,27 @@ def in_units(
     of = np.repeat(task.fit_cloud, task.ks)
     centers *= clouds.unit[of, None]
     centers += clouds.mean[of]
+    _central_first(centers, task.ks)
     # Labels of X as it is: the same arithmetic as for noisy copies, so no noise changes none.
-    load_clouds(X, X, np.zeros(len(task.n)), task.rows, task.row_at, clouds, False)
+    load_clouds(X, X, np.zeros(len(task.n)), task.rows, task.row_at, clouds)
     labels, starts = fit_labels(clouds, task, centers)
     return centers[:, : X.shape[1]], labels, starts
+
+
+def _central_first(centers: Floats, ks: Ints) -> None:
+    """Exchange the first centre of each fit with the one nearest to the mean of its centres.
+
+    Labels come from differences from the first centre: one far out would cost them precision.
+    """
+    first = np.cumsum(ks) - ks
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.add.reduceat(centers, first, axis=0) / ks[:, None]
+        gap = np.abs(centers - np.repeat(mean, ks, axis=0)).max(axis=1)
+    nearest = np.flatnonzero(gap == np.repeat(np.minimum.reduceat(gap, first), ks))
+    central = nearest[np.searchsorted(nearest, first)]
+    exchanged = centers[central]
+    centers[central] = centers[first]
+    centers[first] = exchanged
 
 
 def nearest_labels(X: Floats, centers: list[Floats]) -> list[NDArray[np.intp]]:
@@ -168,7 +200,7 @@ def nearest_labels(X: Floats, centers: list[Floats]) -> list[NDArray[np.intp]]:
             np.zeros(len(ks), dtype=np.int64),
             ks,
         )
-        found, starts = fit_labels(load(X, X, task, centre=False), task, joined)
+        found, starts = fit_labels(load(X, X, task), task, joined)
         for q, at in enumerate(starts):
             labels[q][start:stop] = found[at : at + stop - start]
     return labels

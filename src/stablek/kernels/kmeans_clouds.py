@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit
+from stablek.kernels.compiling import jit
 from stablek.kernels.kmeans_tiles import (
     TILE,
     Clouds,
-    add_noise,
+    Scores,
     contrast,
     lanes_of,
     load_tile,
@@ -20,7 +19,7 @@ from stablek.kernels.kmeans_tiles import (
     score_rows,
 )
 
-__all__ = ["label_fits", "load_clouds"]
+__all__ = ["centre_clouds", "label_fits", "load_clouds"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -28,66 +27,50 @@ Ints = NDArray[Any]
 
 @jit
 def load_clouds(
-    X: Floats,
-    noise: Floats,
-    epsilons: Floats,
-    rows: Ints,
-    row_at: Ints,
-    clouds: Clouds,
-    centre: bool,
+    X: Floats, noise: Floats, epsilons: Floats, rows: Ints, row_at: Ints, clouds: Clouds
 ) -> None:
     """Copy ``clouds.n[c]`` points, from ``rows[row_at[c]]`` on, into each cloud.
 
-    Cloud c gets noise times ``epsilons[c]``; the noise is not read where that is 0. Points are
-    left as they are unless ``centre`` asks to centre and scale them.
+    Cloud c gets noise times ``epsilons[c]``; the noise is not read where that is 0.
     """
     for c in range(len(clouds.n)):
         n = clouds.n[c]
-        for tile in range((n + TILE - 1) // TILE):
-            first, count = row_at[c] + tile * TILE, min(TILE, n - tile * TILE)
-            to = clouds.tile_at[c] + tile
-            load_tile(X, 0, rows, first, count, clouds.points, to)
-            if epsilons[c] != 0.0:
-                add_noise(noise, epsilons[c], rows, first, count, clouds.points, to)
-        if centre:
-            _centre(clouds, c)
+        for t in range((n + TILE - 1) // TILE):
+            first, count = row_at[c] + t * TILE, min(TILE, n - t * TILE)
+            tile = clouds.tile_at[c] + t
+            load_tile(X, 0, noise, epsilons[c], rows, first, count, clouds.points, tile)
 
 
-@inner
-def _centre(clouds: Clouds, c: int) -> None:
-    """Centre a cloud and divide it by a power of two: squares neither over- nor underflow."""
-    points, mean = clouds.points, clouds.mean
-    n, width, start = clouds.n[c], mean.shape[1], clouds.tile_at[c]
-    n_tiles = (n + TILE - 1) // TILE
-    for j in range(width):
-        mean[c, j] = 0.0
-    for tile in range(n_tiles):
-        for j in range(width):
-            base = ((start + tile) * width + j) * TILE
-            for i in range(TILE):
-                mean[c, j] += points[base + i]
-    for j in range(width):
-        mean[c, j] /= n
-    largest = 0.0
-    for tile in range(n_tiles):
-        for j in range(width):
-            base = ((start + tile) * width + j) * TILE
-            for i in range(min(TILE, n - tile * TILE)):
-                points[base + i] -= mean[c, j]
-                largest = max(largest, abs(points[base + i]))
-    exponent = math.frexp(largest)[1] if 0.0 < largest < np.inf else 0
-    unit = math.ldexp(1.0, min(max(exponent, -1000), 1000))
-    square = 0.0
-    for i in range(start * width * TILE, (start + n_tiles) * width * TILE):
-        points[i] /= unit
-        square += points[i] * points[i]
-    clouds.unit[c] = unit
-    clouds.square[c] = square
+def centre_clouds(clouds: Clouds) -> None:
+    """Centre each cloud and divide it by a power of two: squares neither over- nor underflow."""
+    width = clouds.mean.shape[1]
+    tiles = clouds.points.reshape(-1, width, TILE)
+    first, last = clouds.tile_at[:-1], clouds.tile_at[1:] - 1
+    of = np.repeat(np.arange(len(first)), np.diff(clouds.tile_at))
+    with np.errstate(all="ignore"):
+        np.add.reduceat(tiles.sum(axis=2), first, axis=0, out=clouds.mean)
+        clouds.mean[:] /= clouds.n[:, None]
+        tiles -= clouds.mean[of, :, None]
+        # What pads the last tile of a cloud goes back to 0.
+        pad = np.arange(TILE) >= (clouds.n - (last - first) * TILE)[:, None]
+        tiles[last] = np.where(pad[:, None, :], 0.0, tiles[last])
+        spread = np.maximum(tiles.max(axis=(1, 2)), -tiles.min(axis=(1, 2)))
+        _, exponent = np.frexp(np.maximum.reduceat(spread, first))
+        clouds.unit[:] = np.ldexp(1.0, np.clip(exponent, -1000, 1000))
+        tiles /= clouds.unit[of, None, None]
+        squares = np.einsum("tji,tji->t", tiles, tiles)
+        np.add.reduceat(squares, first, out=clouds.square)
 
 
 @jit
 def label_fits(
-    clouds: Clouds, fit_cloud: Ints, ks: Ints, centers: Floats, labels: Ints, label_at: Ints
+    clouds: Clouds,
+    fit_cloud: Ints,
+    ks: Ints,
+    centers: Floats,
+    scratch: Scores,
+    labels: Ints,
+    label_at: Ints,
 ) -> None:
     """Label of the nearest centre of each point of cloud ``fit_cloud[f]``; ties to the lower.
 
@@ -95,16 +78,11 @@ def label_fits(
     begin at ``label_at[f]``.
     """
     width = clouds.mean.shape[1]
-    k_max = 1
-    for f in range(len(ks)):
-        k_max = max(k_max, ks[f])
-    weights, bias = np.empty((k_max + 3, width)), np.empty(k_max + 3)
-    scores, best = np.empty((k_max + 3) * TILE), np.empty(TILE)
-    found = np.empty(TILE, np.int64)
+    weights, bias, scores, best, found = scratch
     at = 0
     for f in range(len(ks)):
         k, n, start = ks[f], clouds.n[fit_cloud[f]], clouds.tile_at[fit_cloud[f]]
-        contrast(centers, 0, at, k, weights, bias, 0)
+        contrast(centers, at, k, weights, bias, 0)
         at += k
         for tile in range((n + TILE - 1) // TILE):
             lanes, count = lanes_of(n, tile), min(TILE, n - tile * TILE)

@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner
-from stablek.kernels.kmeans_tiles import TILE, contrast, lanes_of, nearest, place, score_rows
+from stablek.kernels.kmeans_tiles import (
+    TILE,
+    Scores,
+    contrast,
+    lanes_of,
+    nearest,
+    place,
+    score_rows,
+    scores_memory,
+)
 
 __all__ = ["SAME", "Race", "lloyd", "race_memory"]
 
@@ -22,37 +31,46 @@ _LABELS = 1 << 22  # labels held at once: restarts run in batches where points a
 
 
 class Race(NamedTuple):
-    """What the restarts of one fit hold; the first axis is the restart.
+    """What the restarts of one fit hold.
 
-    ``sums[s, label]`` has the sum of the points with a label, and their number behind it.
+    Restart s has rows ``s * stride`` and following in ``centers`` and ``sums``; a row of
+    ``sums`` has the sum of the points of a cluster, and their number behind it.
     """
 
+    stride: int
     centers: Floats
     sums: Floats
     labels: Ints
     inertia: Floats
     decrease: Floats
     running: Ints
-    weights: Floats
-    bias: Floats
-    scores: Floats
+    active: Ints
+    moved: Ints
+    movers: Ints
+    distance: Floats
+    cost: Floats
+    state: NDArray[np.uint64]
+    scratch: Scores
 
 
-@inner
 def race_memory(n: int, width: int, k: int, n_starts: int) -> Race:
     """Room for fits of up to n points, k clusters and n_starts restarts."""
     batch = min(n_starts, max(1, _LABELS // n))
-    n_rows = batch * k + 3
     return Race(
-        np.empty((n_starts, k, width)),
-        np.empty((n_starts, k, width + 1)),
-        np.empty((batch, (n + TILE - 1) // TILE * TILE), np.int32),
+        k,
+        np.empty((n_starts * k, width)),
+        np.empty((n_starts * k, width + 1)),
+        np.empty((batch, n), dtype=np.int32),
         np.empty(n_starts),
         np.empty(n_starts),
-        np.empty(n_starts, np.int64),
-        np.empty((n_rows, width)),
-        np.empty(n_rows),
-        np.empty((max(_ROWS, k) + 3) * TILE),
+        np.empty(n_starts, dtype=np.int64),
+        np.empty(n_starts, dtype=np.int64),
+        np.empty(n_starts, dtype=np.int64),
+        np.empty(TILE, dtype=np.int64),
+        np.empty(n),
+        np.empty(k),
+        np.empty(1, dtype=np.uint64),
+        scores_memory(batch * k, width, max(_ROWS, k)),
     )
 
 
@@ -74,23 +92,23 @@ def lloyd(
     The cloud begins at tile ``start`` and has the sum of squares ``square``; a squared shift of
     the centres of at most ``limit`` is convergence.
     """
-    width = work.centers.shape[2]
-    active, moved = np.empty(high - low, np.int64), np.empty(high - low, np.int64)
-    best, found, movers = np.empty(TILE), np.empty(TILE, np.int64), np.empty(TILE, np.int64)
+    width, stride = work.centers.shape[1], work.stride
+    weights, bias, scores, best, found = work.scratch
+    active, moved, labels = work.active, work.moved, work.labels
     at_once = max(1, _ROWS // (k - 1))
     for s in range(low, high):
         work.running[s] = 1
         work.inertia[s] = np.inf
         for i in range(n):
-            work.labels[s - low, i] = -1
+            labels[s - low, i] = -1
         for c in range(k):
             for j in range(width + 1):
-                work.sums[s, c, j] = 0.0
+                work.sums[s * stride + c, j] = 0.0
     for iteration in range(max_iter):
         n_active = 0
         for s in range(low, high):
             if work.running[s] == 1:
-                contrast(work.centers, s, 0, k, work.weights, work.bias, n_active * (k - 1))
+                contrast(work.centers, s * stride, k, weights, bias, n_active * (k - 1))
                 active[n_active] = s
                 moved[n_active] = 0
                 n_active += 1
@@ -101,23 +119,30 @@ def lloyd(
             for first in range(0, n_active, at_once):
                 stop = min(first + at_once, n_active)
                 row, n_rows = first * (k - 1), (stop - first) * (k - 1)
-                score_rows(
-                    points, tile, width, lanes, work.weights, work.bias, row, n_rows, work.scores
-                )
+                score_rows(points, tile, width, lanes, weights, bias, row, n_rows, scores)
                 for a in range(first, stop):
                     s = active[a]
-                    nearest(work.scores, a * (k - 1) - row, k - 1, lanes, best, found)
+                    nearest(scores, a * (k - 1) - row, k - 1, lanes, best, found)
                     moved[a] += _move(
-                        points, tile, n, t, found, work.labels, s - low, work.sums, s, movers
+                        points,
+                        tile,
+                        n,
+                        t,
+                        found,
+                        work.labels,
+                        s - low,
+                        work.sums,
+                        s * stride,
+                        work.movers,
                     )
         for a in range(n_active):
             s = active[a]
             settled = moved[a] == 0
             if not settled:
                 relocated = _relocate(
-                    points, start, n, k, work.labels, s - low, work.centers, work.sums, s
+                    points, start, n, k, labels, s - low, work.centers, work.sums, s * stride
                 )
-                shift, inertia = _update(k, s, square, work.centers, work.sums)
+                shift, inertia = _update(k, s * stride, square, work.centers, work.sums)
                 work.decrease[s] = work.inertia[s] - inertia
                 work.inertia[s] = inertia
                 settled = shift <= limit and not relocated
@@ -137,7 +162,7 @@ def _move(
     labels: Ints,
     row: int,
     sums: Floats,
-    s: int,
+    at: int,
     movers: Ints,
 ) -> int:
     """Give the points of a tile the labels found; return how many had another one.
@@ -145,7 +170,7 @@ def _move(
     Only those that move touch the sums, and they are listed first, without a branch: which
     points move is beyond any branch prediction.
     """
-    width = sums.shape[2] - 1
+    width = sums.shape[1] - 1
     x, base = tile * width * TILE, t * TILE
     count, n_moved = min(TILE, n - base), 0
     if labels[row, base] < 0:  # the first step: all points get a label
@@ -153,8 +178,8 @@ def _move(
             label = found[i]
             labels[row, base + i] = label
             for j in range(width):
-                sums[s, label, j] += points[x + j * TILE + i]
-            sums[s, label, width] += 1.0
+                sums[at + label, j] += points[x + j * TILE + i]
+            sums[at + label, width] += 1.0
         return count
     for i in range(count):
         movers[n_moved] = i
@@ -165,28 +190,28 @@ def _move(
         labels[row, base + i] = new
         for j in range(width):
             value = points[x + j * TILE + i]
-            sums[s, new, j] += value
-            sums[s, old, j] -= value
-        sums[s, new, width] += 1.0
-        sums[s, old, width] -= 1.0
+            sums[at + new, j] += value
+            sums[at + old, j] -= value
+        sums[at + new, width] += 1.0
+        sums[at + old, width] -= 1.0
     return n_moved
 
 
 @inner
-def _update(k: int, s: int, square: float, centers: Floats, sums: Floats) -> tuple[float, float]:
+def _update(k: int, at: int, square: float, centers: Floats, sums: Floats) -> tuple[float, float]:
     """Move the centres to the means; return their squared shift and the inertia."""
-    width = centers.shape[2]
+    width = centers.shape[1]
     shift, explained = 0.0, 0.0
     for c in range(k):
-        count = sums[s, c, width]
+        count = sums[at + c, width]
         # A cluster stays empty only where all points coincide with centres; so does its centre.
         if count > 0.0:
             for j in range(width):
-                value = sums[s, c, j] / count
-                gap = value - centers[s, c, j]
+                value = sums[at + c, j] / count
+                gap = value - centers[at + c, j]
                 shift += gap * gap
-                explained += value * sums[s, c, j]
-                centers[s, c, j] = value
+                explained += value * sums[at + c, j]
+                centers[at + c, j] = value
     return shift, max(square - explained, 0.0)
 
 
@@ -200,22 +225,22 @@ def _relocate(
     row: int,
     centers: Floats,
     sums: Floats,
-    s: int,
+    at: int,
 ) -> bool:
     """Give each empty cluster the point that is farthest from its own centre, if any is."""
-    width = centers.shape[2]
+    width = centers.shape[1]
     relocated = False
     for empty in range(k):
-        if sums[s, empty, width] > 0.0:
+        if sums[at + empty, width] > 0.0:
             continue
         farthest, point = 0.0, -1
         for i in range(n):
             label = labels[row, i]
             distance = 0.0
             for j in range(width):
-                gap = points[place(start, i, j, width)] - centers[s, label, j]
+                gap = points[place(start, i, j, width)] - centers[at + label, j]
                 distance += gap * gap
-            if distance > farthest and sums[s, label, width] > 1.0:
+            if distance > farthest and sums[at + label, width] > 1.0:
                 farthest, point = distance, i
         if point >= 0:
             relocated = True
@@ -223,12 +248,12 @@ def _relocate(
             labels[row, point] = empty
             for j in range(width):
                 value = points[place(start, point, j, width)]
-                sums[s, label, j] -= value
-                sums[s, empty, j] = value
+                sums[at + label, j] -= value
+                sums[at + empty, j] = value
                 # The point is at home now, so the next empty cluster takes another one.
-                centers[s, empty, j] = value
-            sums[s, label, width] -= 1.0
-            sums[s, empty, width] = 1.0
+                centers[at + empty, j] = value
+            sums[at + label, width] -= 1.0
+            sums[at + empty, width] = 1.0
     return relocated
 
 

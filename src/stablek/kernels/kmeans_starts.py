@@ -7,7 +7,7 @@ that is asked of the same points.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans_tiles import TILE, Clouds, lanes_of
 
-__all__ = ["draw_starts", "random", "stream"]
+__all__ = ["draw_starts", "draws_memory", "random", "stream"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -48,26 +48,62 @@ def random(state: NDArray[np.uint64]) -> float:
     return float(_mix(state[0]) >> _11) * 2.0**-53
 
 
+class Draws(NamedTuple):
+    """Scratch memory for the draws of a start."""
+
+    state: NDArray[np.uint64]
+    distance: Floats
+    tile_sum: Floats
+    buffer: Floats
+    gain: Floats
+    centers: Floats
+    trials: Ints
+    shuffled: Ints
+
+
+def draws_memory(n: int, width: int, k: int, plus_plus: bool) -> Draws:
+    """Room for starts of up to k of n points."""
+    n_tiles, most = (n + TILE - 1) // TILE, 2 + int(math.log(k))
+    return Draws(
+        np.empty(1, dtype=np.uint64),
+        np.empty(n_tiles * TILE if plus_plus else 0),
+        np.empty(n_tiles),
+        np.empty(TILE),
+        np.empty(most * TILE),
+        np.empty((most, width)),
+        np.empty(most, dtype=np.int64),
+        np.empty(0 if plus_plus else n, dtype=np.int64),
+    )
+
+
 @jit
 def draw_starts(
-    clouds: Clouds, ks: Ints, seed: int, n_init: int, plus_plus: bool, order: Ints, order_at: Ints
+    clouds: Clouds,
+    ks: Ints,
+    seed: int,
+    n_init: int,
+    plus_plus: bool,
+    scratch: Draws,
+    order: Ints,
+    order_at: Ints,
 ) -> None:
     """Draw ``n_init`` starts of ``ks[c]`` points in each cloud: indices, start after start."""
-    state = np.empty(1, np.uint64)
+    state = scratch.state
     for c in range(len(ks)):
         for s in range(n_init):
             stream(seed, s, state)
             at = order_at[c] + s * ks[c]
             if plus_plus:
-                _plus_plus(clouds, c, ks[c], state, order, at)
+                _plus_plus(clouds, c, ks[c], scratch, order, at)
             else:
-                _random_rows(clouds.n[c], ks[c], state, order, at)
+                _random_rows(clouds.n[c], ks[c], state, scratch.shuffled, order, at)
 
 
 @inner
-def _random_rows(n: int, k: int, state: NDArray[np.uint64], order: Ints, at: int) -> None:
+def _random_rows(
+    n: int, k: int, state: NDArray[np.uint64], shuffled: Ints, order: Ints, at: int
+) -> None:
     """Draw k of n points without replacement."""
-    shuffled = np.empty(n, np.int64)
     for i in range(n):
         shuffled[i] = i
     for c in range(k):
@@ -77,9 +113,7 @@ def _random_rows(n: int, k: int, state: NDArray[np.uint64], order: Ints, at: int
 
 
 @inner
-def _plus_plus(
-    clouds: Clouds, cloud: int, k: int, state: NDArray[np.uint64], order: Ints, at: int
-) -> None:
+def _plus_plus(clouds: Clouds, cloud: int, k: int, scratch: Draws, order: Ints, at: int) -> None:
     """Choose k points by greedy k-means++.
 
     Each next point is the best of a few that are drawn with probability proportional to the
@@ -89,10 +123,7 @@ def _plus_plus(
     points, n, width = clouds.points, clouds.n[cloud], clouds.mean.shape[1]
     first = clouds.tile_at[cloud]
     n_tiles = (n + TILE - 1) // TILE
-    most = 2 + int(math.log(k))
-    distance, tile_sum = np.empty(n_tiles * TILE), np.empty(n_tiles)
-    buffer, gain = np.empty(TILE), np.empty(most * TILE)
-    centers, trials = np.empty((most, width)), np.empty(most, np.int64)
+    state, distance, tile_sum, buffer, gain, centers, trials, _ = scratch
     total, best = 0.0, 0
     for c in range(k):
         n_trials = 1 if c == 0 else 2 + int(math.log(c + 1))
@@ -100,7 +131,7 @@ def _plus_plus(
             if c == 0:
                 trials[t] = int(random(state) * n)
             else:
-                trials[t] = _draw(n, random(state) * total, distance, tile_sum)
+                trials[t] = _draw(n, n_tiles, random(state) * total, distance, tile_sum)
             x = (first + trials[t] // TILE) * width * TILE + trials[t] % TILE
             for j in range(width):
                 centers[t, j] = points[x + j * TILE]
@@ -117,11 +148,11 @@ def _plus_plus(
 
 
 @inner
-def _draw(n: int, target: float, distance: Floats, tile_sum: Floats) -> int:
+def _draw(n: int, n_tiles: int, target: float, distance: Floats, tile_sum: Floats) -> int:
     """Index at which the running sum of the squared distances passes ``target``."""
     running = 0.0
     tile = 0
-    while tile < len(tile_sum) - 1 and running + tile_sum[tile] <= target:
+    while tile < n_tiles - 1 and running + tile_sum[tile] <= target:
         running += tile_sum[tile]
         tile += 1
     last = tile * TILE
@@ -181,7 +212,7 @@ def _best_trial(
     """Which candidate lowers the sum of squared distances most."""
     for i in range(n_trials * TILE):
         gain[i] = 0.0
-    for tile in range(len(distance) // TILE):
+    for tile in range((n + TILE - 1) // TILE):
         lanes = lanes_of(n, tile)
         base = np.uint64(tile * TILE)
         for t in range(n_trials):

@@ -26,7 +26,7 @@ from stablek.kernels.compiling import inner, inner_exact
 __all__ = [
     "TILE",
     "Clouds",
-    "add_noise",
+    "Scores",
     "contrast",
     "lanes_of",
     "load_tile",
@@ -35,6 +35,7 @@ __all__ = [
     "padded",
     "place",
     "score_rows",
+    "scores_memory",
 ]
 
 Floats = NDArray[np.float64]
@@ -70,6 +71,27 @@ class Clouds(NamedTuple):
     square: Floats
 
 
+class Scores(NamedTuple):
+    """Scratch memory for the scores of some centres over one tile."""
+
+    weights: Floats
+    bias: Floats
+    scores: Floats
+    best: Floats
+    found: Ints
+
+
+def scores_memory(n_rows: int, width: int, at_once: int) -> Scores:
+    """Room for the weights of ``n_rows`` centres and the scores of ``at_once`` of them."""
+    return Scores(
+        np.zeros((n_rows + 3, width)),
+        np.zeros(n_rows + 3),
+        np.empty((at_once + 3) * TILE),
+        np.empty(TILE),
+        np.empty(TILE, dtype=np.int64),
+    )
+
+
 @inner
 def padded(n_features: int) -> int:
     """Even number of features that tiles hold."""
@@ -83,49 +105,47 @@ def lanes_of(n: int, tile: int) -> int:
     return TILE if left >= TILE else (left + 7) // 8 * 8
 
 
-@inner
+@inner_exact
 def load_tile(
-    X: Floats, offset: int, rows: Ints, first: int, count: int, points: Floats, tile: int
+    X: Floats,
+    offset: int,
+    noise: Floats,
+    epsilon: float,
+    rows: Ints,
+    first: int,
+    count: int,
+    points: Floats,
+    tile: int,
 ) -> None:
-    """Copy points ``rows[first:first + count]`` into a tile; X starts at row ``offset``."""
+    """Copy points ``rows[first:first + count]`` into a tile; X starts at row ``offset``.
+
+    ``epsilon`` times the noise is added, rounded as numpy rounds; it is not read if that is 0.
+    """
     n_features = X.shape[1]
     base = tile * padded(n_features) * TILE
-    for i in range(count):
-        row = rows[first + i] - offset
+    for i in range(TILE):
+        row = rows[first + i] - offset if i < count else 0
         for j in range(n_features):
-            points[base + j * TILE + i] = X[row, j]
-    for j in range(padded(n_features)):
-        for i in range(count if j < n_features else 0, TILE):
-            points[base + j * TILE + i] = 0.0
-
-
-@inner_exact
-def add_noise(
-    noise: Floats, epsilon: float, rows: Ints, first: int, count: int, points: Floats, tile: int
-) -> None:
-    """Add ``epsilon * noise`` to a tile, rounded as numpy rounds: no fused multiply-add."""
-    n_features = noise.shape[1]
-    base = tile * padded(n_features) * TILE
-    for i in range(count):
-        row = rows[first + i]
-        for j in range(n_features):
-            points[base + j * TILE + i] += epsilon * noise[row, j]
+            value = X[row, j] if i < count else 0.0
+            if epsilon != 0.0 and i < count:
+                value += epsilon * noise[row, j]
+            points[base + j * TILE + i] = value
+        if n_features % 2 == 1:
+            points[base + n_features * TILE + i] = 0.0
 
 
 @inner
-def contrast(
-    centers: Floats, s: int, first: int, k: int, weights: Floats, bias: Floats, row: int
-) -> None:
-    """Write the k - 1 rows (w_k, constant of the score) of ``centers[s, first:first + k]``."""
-    n_features = centers.shape[2]
+def contrast(centers: Floats, first: int, k: int, weights: Floats, bias: Floats, row: int) -> None:
+    """Write the k - 1 rows (w_k, constant of the score) of ``centers[first:first + k]``."""
+    n_features, width = centers.shape[1], weights.shape[1]
     for c in range(1, k):
         constant = 0.0
-        for j in range(n_features):
-            zero, one = centers[s, first, j], centers[s, first + c, j]
+        for j in range(width):
+            zero = one = 0.0
+            if j < n_features:
+                zero, one = centers[first, j], centers[first + c, j]
             weights[row + c - 1, j] = one - zero
             constant += (one - zero) * (0.5 * (one + zero))
-        for j in range(n_features, weights.shape[1]):
-            weights[row + c - 1, j] = 0.0
         bias[row + c - 1] = constant
 
 
