@@ -74,7 +74,8 @@ def stab_w(clusterer, name, X, k, epsilon, extend):
     ],
 )
 def test_equal_to_the_plain_loop(clusterer, name, relabel, rng):
-    X = np.vstack([rng.normal(size=(20, 2)) * [1, 30], rng.normal(size=(12, 2)) + [9, 0]])
+    shift = np.array([9.0, 0.0])
+    X = np.vstack([rng.normal(size=(20, 2)) * [1, 30], rng.normal(size=(12, 2)) + shift])
     stadion = GenericStadion(
         clusterer,
         k_range=KS,

@@ -121,8 +121,9 @@ def test_any_small_array_fits_or_raises_a_documented_error(
         stadion.fit(X)
     except ValueError as error:
         known = ("n_samples = ", "distinct row", "squared distances overflow")
-        assert any(words in str(error) for words in known), error
-        return
+        if any(words in str(error) for words in known):
+            return
+        raise
     assert np.isfinite(stadion.stadion_paths_).all()
     assert np.isfinite(stadion.scores_).all()
     assert 1 <= stadion.n_clusters_ <= len(X)

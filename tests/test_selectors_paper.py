@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from conftest import needs_data
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from conftest import needs_data
 from stablek.datasets import fetch_benchmark, make_correlated_gaussians
 from stablek.selectors import SELECTORS, BenHur, Lange, Stadion
 

@@ -161,7 +161,7 @@ def test_any_clusterer(clusterer, relabel, blobs):
     assert stadion.n_clusters_ in ((3, 4) if single else (3,))
     assert hasattr(stadion, "predict") == (relabel == "extend")
     if relabel == "refit":
-        with pytest.raises(ValueError, match="relabel='extend' is not possible.*cannot predict"):
+        with pytest.raises(ValueError, match=r"relabel='extend' is not possible.*cannot predict"):
             Stadion(clusterer, relabel="extend", **SMALL).fit(blobs)
 
 

@@ -18,6 +18,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
+from stablek import Stadion  # noqa: E402
+from stablek.selectors import GapA, Hennig, compare  # noqa: E402
 from study import __main__ as command  # noqa: E402
 from study import data, protocol, runner  # noqa: E402
 from study.experiments import EXPERIMENTS, hyperparameters, plan, table1  # noqa: E402
@@ -27,9 +29,6 @@ from study.protocol import PAPER, TINY  # noqa: E402
 from study.report import examples, page, paper, scores, significance  # noqa: E402
 from study.report.blocks import Drawing  # noqa: E402
 from study.store import Store  # noqa: E402
-
-from stablek import Stadion  # noqa: E402
-from stablek.selectors import GapA, Hennig, compare  # noqa: E402
 
 SMALL = ["--only", "table1", "--algorithm", "kmeans", "--seed", "0"]
 
