@@ -246,7 +246,7 @@ def test_estimator_is_a_fitted_kmeans_with_the_partition(data):
     gaps = data - model.cluster_centers_[model.labels_]
     assert model.inertia_ == pytest.approx((gaps**2).sum())
     assert model.transform(data).shape == (len(data), 4)
-    assert partition.labels.dtype == np.intp
+    assert partition.labels.dtype == np.int32  # as in scikit-learn
 
 
 QUALITY_SETS = {

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from conftest import needs_data
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
-from conftest import needs_data
 from stablek.datasets import fetch_benchmark, list_benchmark
 from stablek.engines import GenericEngine, Setting, engine_for
 from stablek.perturbations import PERTURBATIONS

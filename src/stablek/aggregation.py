@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from stablek import seeding
 from stablek.results import ClusterStability, Selection, StabilityPaths
 
-__all__ = ["AGGREGATIONS", "cluster_stability", "crossing", "resolve_aggregation", "select"]
+__all__ = [
+    "AGGREGATIONS",
+    "TIE",
+    "cluster_stability",
+    "counted_levels",
+    "crossing",
+    "resolve_aggregation",
+    "select",
+]
 
 Floats = NDArray[np.float64]
 Aggregation = Callable[[Floats], float]
@@ -66,6 +74,22 @@ def crossing(stadion: Floats, epsilons: Floats) -> NDArray[np.intp]:
     beats = (best > stadion[..., 0, :] + TIE) & (epsilons > 0)
     last = len(epsilons) - 1 - np.argmax(beats[..., ::-1], axis=-1)
     return np.where(beats.any(axis=-1), last, -1)
+
+
+def counted_levels(
+    epsilons: Floats, crossing_epsilon: float, *, until_crossing: bool = True
+) -> NDArray[np.bool_]:
+    """Which noise levels a score is made of: the positive ones up to the crossing, if any.
+
+    Examples
+    --------
+    >>> counted_levels(np.array([0.0, 0.5, 1.0]), 0.5)
+    array([False,  True, False])
+    """
+    counted = epsilons > 0
+    if until_crossing and crossing_epsilon > 0:
+        counted &= epsilons <= crossing_epsilon
+    return counted if counted.any() else np.ones_like(counted)
 
 
 def select(
@@ -147,11 +171,11 @@ class _Chooser:
         scores = np.empty(stadion.shape[:2])
         for end in np.unique(last):
             same = last == end
-            counted = self.epsilons > 0
-            if self.until_crossing and end >= 0:
-                counted = counted & (np.arange(len(self.epsilons)) <= end)
-            if not counted.any():
-                counted = np.ones_like(counted)  # epsilon 0 is all there is
+            counted = counted_levels(
+                self.epsilons,
+                float(self.epsilons[end]) if end >= 0 else 0.0,
+                until_crossing=self.until_crossing,
+            )
             scores[same] = self._aggregate(stadion[same][:, :, counted])
         ranked = scores.copy()
         if not self.trivial_allowed:
@@ -201,11 +225,7 @@ def cluster_stability(paths: StabilityPaths, selection: Selection) -> list[Clust
     inside a cluster that is nearly as stable as the chosen one is a structure of its own.
     """
     best = paths.values.index(selection.best_value)
-    levels = paths.epsilons > 0
-    if selection.crossing_epsilon > 0:
-        levels &= paths.epsilons <= selection.crossing_epsilon
-    if not levels.any():
-        levels[:] = True
+    levels = counted_levels(paths.epsilons, selection.crossing_epsilon)
     within = paths.mean_over_omega(np.arange(len(paths.omega)))[:, levels].mean(axis=(1, 2))
     path = np.where(levels, paths.stadion[best].mean(axis=-1), -np.inf)
     peak = int(np.argmax(path))

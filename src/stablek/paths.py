@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -245,7 +246,7 @@ def _distinct_clusters(
             if label < 0:
                 continue  # noise is no cluster
             rows = np.flatnonzero(partition.labels == label)
-            key = rows.tobytes()
+            key = blake2b(rows.data, digest_size=16).digest()
             if key not in known:
                 known[key] = len(distinct)
                 distinct.append((rows, partition))
@@ -308,16 +309,16 @@ def point_stability(
     """
     kept = partial(_kept, engine, X, partition, epsilons, setting)
     counts = run(kept, [(draw,) for draw in range(n_draws)], n_jobs=n_jobs, prefer=engine.prefer)
-    total = np.sum(counts, axis=0)
+    kept_in, present_in = np.asarray(np.sum(counts, axis=0, dtype=float))
     with np.errstate(invalid="ignore"):
-        return np.asarray(total[0] / total[1], dtype=float)
+        return np.asarray(kept_in / present_in)
 
 
 def _kept(
     engine: Engine, X: Floats, partition: Partition, epsilons: Floats, setting: Setting, draw: int
-) -> Ints:
+) -> NDArray[np.uint16]:
     """Per point: in how many copies of one draw it keeps its cluster, and is present."""
-    counts = np.zeros((2, len(X)), dtype=np.intp)
+    counts = np.zeros((2, len(X)), dtype=np.uint16)  # small: there is one for each draw
     for rows, labels in engine.relabel(X, partition, draw, epsilons, setting):
         at: Any = slice(None)
         if rows is not None:

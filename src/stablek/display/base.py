@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stablek import aggregation
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -132,11 +134,9 @@ def path_index(estimator: Any) -> list[int]:
 
 def counted_levels(estimator: Any) -> NDArray[np.bool_]:
     """Noise levels that the scores are made of."""
-    epsilons = estimator.epsilons_
-    counted = np.asarray(epsilons > 0)
-    if estimator.until_crossing and estimator.crossing_epsilon_ > 0:
-        counted &= epsilons <= estimator.crossing_epsilon_
-    return counted if counted.any() else np.ones_like(counted)
+    return aggregation.counted_levels(
+        estimator.epsilons_, estimator.crossing_epsilon_, until_crossing=estimator.until_crossing
+    )
 
 
 def check_fitted(estimator: Any, attribute: str, display: str) -> None:

@@ -188,8 +188,8 @@ class KMeansEngine:
                 found = labels[label_at[f] : label_at[f] + task.n[r]]
                 # A cluster's partitions are many, and only this engine reads their labels: they
                 # are kept in few bytes.
-                small: Any = np.int8 if value < 128 else np.int32
-                kept = found.astype(np.intp if request.rows is None else small)
+                tiny = request.rows is not None and value < 128
+                kept: Any = found.astype(np.int8 if tiny else np.int32)
                 model = centers[center_at[f] : center_at[f] + value].copy()
                 partitions.append(Partition(value, kept, model))
             result.append(tuple(partitions))

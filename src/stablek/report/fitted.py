@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stablek.aggregation import TIE
 from stablek.display.base import counted_levels, parameter_label, path_index, selected_index
 from stablek.results import StabilityPaths
 
@@ -15,8 +16,6 @@ __all__ = ["Curves", "Fitted", "view"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
-TIE = 1e-12
 
 
 @dataclass(frozen=True)

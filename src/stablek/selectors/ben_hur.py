@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek import execution, seeding, validation
+from stablek.aggregation import TIE
 from stablek.engines import Engine
 from stablek.selectors.criterion import (
-    TIE,
     CannotJudgeError,
     CriterionSelector,
     Verdict,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek import validation
+from stablek.aggregation import TIE
 from stablek.results import Partition
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.selectors.reference import Reference
@@ -27,8 +28,6 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-
-TIE = 1e-12  # scores that differ by less are the same; the smaller K is taken
 
 
 class CannotJudgeError(ValueError):

@@ -250,10 +250,9 @@ class Stadion(BaseSelector):
 
     def _counted(self) -> NDArray[np.bool_]:
         """Which noise levels the scores are made of."""
-        counted = self.epsilons_ > 0
-        if self.until_crossing and self.crossing_epsilon_ > 0:
-            counted &= self.epsilons_ <= self.crossing_epsilon_
-        return counted
+        return aggregating.counted_levels(
+            self.epsilons_, self.crossing_epsilon_, until_crossing=self.until_crossing
+        )
 
     def reselect(
         self,
