@@ -25,7 +25,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.run
 
 study: $(READY)
-	$(BIN)/python -m study run
+	$(BIN)/python -m study run --jobs -1
 	$(BIN)/python -m study tables
 	$(BIN)/python -m study figures
 

@@ -1,9 +1,9 @@
 """Measure stablek against the plain way and write ``benchmarks/RESULTS.md``.
 
-    python -m benchmarks.run              # everything
-    python -m benchmarks.run small        # one section, printed only
+    python -m benchmarks.run              # every section
+    python -m benchmarks.run small wide   # these sections anew, the others as they are
 
-Every figure is a ratio of two times taken in the same run on the same data and noise levels.
+Every ratio is of two times taken in the same section's run, on the same data and noise levels.
 Where the plain way would take more than five minutes a stated part of its work is run and its
 time scaled by count.
 """
@@ -188,7 +188,7 @@ def _large(n: int) -> np.ndarray:
 LARGE = {"k_range": range(1, 11), "omega": range(2, 6), "relabel": "extend"}
 
 MEMORY = """
-import json, resource, sys
+import json
 import numpy as np
 from time import perf_counter
 from benchmarks.run import _large, LARGE
@@ -200,7 +200,8 @@ started = perf_counter()
 stadion = Stadion(KMeans(n_init=10), random_state=0, n_jobs=-1,
                   epsilons=np.linspace(0, np.sqrt(10), 10), **LARGE).fit(X)
 seconds = perf_counter() - started
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+status = open("/proc/self/status").read()  # getrusage would count the parent's memory
+peak = 1024 * int(status.split("VmHWM:")[1].split()[0])
 print(json.dumps(dict(seconds=seconds, peak=peak, x=X.nbytes, k=int(stadion.n_clusters_))))
 """
 
@@ -344,20 +345,36 @@ SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 def main(names: list[str]) -> None:
-    if names:
-        for name in names:
-            print(SECTIONS[name][1]())
-        return
-    parts = [
-        "# Benchmarks\n",
-        f"`make bench`, {datetime.date.today()}, {os.cpu_count()} cores "
-        f"({platform.machine()}), Python {platform.python_version()}. Ratios are from one run; "
-        "seconds are those of this machine.\n",
-    ]
-    for title, section in SECTIONS.values():
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        sys.exit(f"unknown sections {unknown}; there are {list(SECTIONS)}")
+    texts = _read()
+    for name in names or SECTIONS:
+        title, section = SECTIONS[name]
         print(f"== {title}", flush=True)
-        parts.append(f"## {title}\n\n{section()}")
-    RESULTS.write_text("\n".join(parts))
+        text = section()
+        texts[title] = f"Measured on {datetime.date.today()}.\n\n{text.strip()}\n"
+        print(text, flush=True)
+        _write(texts)
+
+
+def _read() -> dict[str, str]:
+    """Text of each section of the results, by title."""
+    if not RESULTS.exists():
+        return {}
+    parts = RESULTS.read_text().split("\n## ")[1:]
+    return {title: text.strip() + "\n" for title, _, text in (p.partition("\n") for p in parts)}
+
+
+def _write(texts: dict[str, str]) -> None:
+    head = (
+        "# Benchmarks\n\n"
+        f"`make bench`; {os.cpu_count()} cores ({platform.machine()}), "
+        f"Python {platform.python_version()}. Ratios are of times taken in one run of a section; "
+        "seconds are those of one machine.\n"
+    )
+    titles = [title for title, _ in SECTIONS.values() if title in texts]
+    RESULTS.write_text(head + "".join(f"\n## {t}\n\n{texts[t]}" for t in titles))
 
 
 if __name__ == "__main__":
