@@ -408,7 +408,8 @@ def _relabelled(
     """Labels of noisy copies by the nearest reference centre, one block of rows at a time."""
     from stablek.kernels.kmeans_batches import nearest_labels, row_blocks
 
-    labels = [np.empty(len(X), dtype=np.intp) for _ in epsilons]
+    small: Any = np.int8 if partition.value < 128 else np.int32  # there are many of them
+    labels = [np.empty(len(X), dtype=small) for _ in epsilons]
     for start, stop in row_blocks(len(X), X.shape[1]):
         noise = _noise(X, draw, start, stop, setting)
         for level, epsilon in enumerate(epsilons):
