@@ -91,12 +91,18 @@ def test_symmetry_makes_two_clusters_jump():
     assert stadion.between_stability_[2, 1] > 0.99
 
 
+class PlainStadion(Stadion):
+    """Plain K-means: the fast engine starts from the reference centres as well, and stays."""
+
+    _engine = "generic"
+
+
 def test_jumping_by_initialisation():
     """One random start splits a random cluster, also without noise; many starts do not."""
     X, _ = make_three_gaussians(random_state=0)
     options = {"k_range": [4], "omega": [2], "epsilons": [0.0, 0.1], "relabel": "refit"}
-    once = Stadion(KMeans(n_init=1, init="random"), random_state=0, **options).fit(X)
-    often = Stadion(KMeans(n_init=30), random_state=0, **options).fit(X)
+    once = PlainStadion(KMeans(n_init=1, init="random"), random_state=0, **options).fit(X)
+    often = PlainStadion(KMeans(n_init=30), random_state=0, **options).fit(X)
     assert once.between_stability_[0, 0] < often.between_stability_[0, 0]
 
 
