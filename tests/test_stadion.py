@@ -316,3 +316,18 @@ def test_a_cluster_that_hides_others_is_told(blobs):
     assert hidden == {30: None, 60: 2}
     right = Stadion(k_range=[3], n_perturbations=4, random_state=0).fit(blobs)
     assert [c.hidden for c in right.cluster_stability_] == [None] * 3
+
+
+class Chatty(OneFewer):
+    """Warns at every fit."""
+
+    def fit(self, X, y=None):
+        warnings.warn("about every fit", UserWarning, stacklevel=2)
+        return super().fit(X)
+
+
+def test_warnings_of_the_clusterer_come_from_the_fits_on_x_only(blobs):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Stadion(Chatty(), **{**SMALL, "k_range": [1, 2], "omega": [2]}).fit(blobs)
+    assert sum("about every fit" in str(w.message) for w in caught) == 1

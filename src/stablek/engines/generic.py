@@ -109,7 +109,7 @@ class GenericEngine:
         seed = seeding.seed(setting.entropy, "refit", partition.value, draw)
         return _labels_of(self._fit(noisy, partition.value, seed), noisy)
 
-    def _fit(self, points: Floats, value: Any, seed: int) -> Any:
+    def _fit(self, points: Floats, value: Any, seed: int, *, quiet: bool = True) -> Any:
         estimator = clone(self.clusterer).set_params(**{self.param_name: value})
         unseeded = {
             name: seed
@@ -118,8 +118,9 @@ class GenericEngine:
         }
         estimator.set_params(**unseeded)
         with warnings.catch_warnings():
-            # Thousands of fits would repeat it; too few clusters on X itself are reported once.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            # Thousands of fits would repeat a warning: those on X itself tell it. That these find
+            # too few clusters is reported once for all.
+            warnings.simplefilter("ignore", Warning if quiet else ConvergenceWarning)
             return estimator.fit(points)
 
 
