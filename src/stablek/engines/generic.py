@@ -77,9 +77,8 @@ class GenericEngine:
         partitions = []
         for value in request.values:
             try:
-                fitted = self._fit(
-                    points, value, seeding.seed(setting.entropy, "reference", value)
-                )
+                seed = seeding.seed(setting.entropy, "reference", value)
+                fitted = self._fit(points, value, seed, quiet=request.rows is not None)
             except ValueError:
                 if self.counts:
                     raise
