@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
-from stablek import perturbations, seeding
+from stablek import seeding
 from stablek.engines.base import Setting
 from stablek.engines.generic import compare
+from stablek.engines.packing import is_additive, scaled_noise
 from stablek.perturbations import Draw, perturb
 from stablek.results import Group, Partition, Request
 from stablek.similarity import Agreement
@@ -106,7 +107,7 @@ class KMeansEngine:
         X, epsilons = np.ascontiguousarray(X), np.ascontiguousarray(epsilons, dtype=float)
         if not any(group.partitions for group in groups):
             return [np.empty((0, len(epsilons))) for _ in groups]
-        if _is_additive(setting) and setting.similarity.of_agreement is not None:
+        if is_additive(setting) and setting.similarity.of_agreement is not None:
             if setting.relabel == "extend":
                 sums = _extended(X, groups, draw, epsilons, setting)
             else:
@@ -120,7 +121,7 @@ class KMeansEngine:
         self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
-        if _is_additive(setting) and setting.relabel == "extend":
+        if is_additive(setting) and setting.relabel == "extend":
             return [
                 (None, labels) for labels in _relabelled(X, partition, draw, epsilons, setting)
             ]
@@ -202,7 +203,7 @@ class KMeansEngine:
         from stablek.kernels.agreement import N_SUMS, label_sums
         from stablek.kernels.kmeans_batches import Task, batches, fit, fit_labels
 
-        noise = _noise(X, draw, 0, len(X), setting)
+        noise = scaled_noise(X, draw, 0, len(X), setting)
         rule = self._rule(setting, "refit", draw)
         n_levels, n_parts = len(epsilons), [len(group.partitions) for group in groups]
         part_at = np.cumsum([0, *n_parts])
@@ -335,20 +336,6 @@ def _ranges(starts: Ints, counts: Ints) -> Ints:
     return np.repeat(starts - (ends - counts), counts) + np.arange(ends[-1])
 
 
-def _is_additive(setting: Setting) -> bool:
-    """Whether copies are X plus epsilon times a noise that the level does not change."""
-    kind = setting.perturbation.function
-    return kind is perturbations.uniform or kind is perturbations.gaussian
-
-
-def _noise(X: Floats, draw: int, start: int, stop: int, setting: Setting) -> Floats:
-    """Scaled noise of a block of rows."""
-    gaussian = setting.perturbation.function is perturbations.gaussian
-    noise = seeding.noise(setting.entropy, draw, X.shape[1], start, stop, gaussian=gaussian)
-    noise *= setting.scale
-    return noise
-
-
 def _extended(
     X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
 ) -> Floats:
@@ -369,7 +356,7 @@ def _extended(
         rows, labels = _rows_between(groups, start, stop)
         extend_tables(
             X,
-            _noise(X, draw, start, stop, setting),
+            scaled_noise(X, draw, start, stop, setting),
             start,
             epsilons,
             np.concatenate(rows),
@@ -411,7 +398,7 @@ def _relabelled(
     small: Any = np.int8 if partition.value < 128 else np.int32  # there are many of them
     labels = [np.empty(len(X), dtype=small) for _ in epsilons]
     for start, stop in row_blocks(len(X), X.shape[1]):
-        noise = _noise(X, draw, start, stop, setting)
+        noise = scaled_noise(X, draw, start, stop, setting)
         for level, epsilon in enumerate(epsilons):
             noisy = X[start:stop] + epsilon * noise
             [labels[level][start:stop]] = nearest_labels(noisy, [partition.model])

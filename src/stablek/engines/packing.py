@@ -14,7 +14,7 @@ from stablek.engines.base import Setting
 from stablek.results import Group
 from stablek.similarity import Agreement
 
-__all__ = ["PackedGroups", "additive_noise", "pack", "unpack"]
+__all__ = ["PackedGroups", "additive_noise", "is_additive", "pack", "scaled_noise", "unpack"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -92,15 +92,23 @@ def unpack(sums: Floats, packed: PackedGroups, setting: Setting) -> list[Floats]
     return [similarity[start:stop] for start, stop in pairwise(packed.value_starts)]
 
 
-def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
-    """What a noise level multiplies before it is added to X; None for other perturbations."""
+def is_additive(setting: Setting) -> bool:
+    """Whether copies are X plus epsilon times a noise that the level does not change."""
     kind = setting.perturbation.function
-    if kind is not perturbations.uniform and kind is not perturbations.gaussian:
-        return None
-    gaussian = kind is perturbations.gaussian
-    noise = seeding.noise(setting.entropy, draw, X.shape[1], 0, len(X), gaussian=gaussian)
+    return kind is perturbations.uniform or kind is perturbations.gaussian
+
+
+def scaled_noise(X: Floats, draw: int, start: int, stop: int, setting: Setting) -> Floats:
+    """What a noise level multiplies before it is added to a block of rows of X."""
+    gaussian = setting.perturbation.function is perturbations.gaussian
+    noise = seeding.noise(setting.entropy, draw, X.shape[1], start, stop, gaussian=gaussian)
     noise *= setting.scale
     return noise
+
+
+def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
+    """`scaled_noise` of all rows; None for perturbations that do not add noise."""
+    return scaled_noise(X, draw, 0, len(X), setting) if is_additive(setting) else None
 
 
 def _from_zero(labels: Ints) -> tuple[Ints, int]:
