@@ -10,11 +10,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
-from stablek import datasets
-from stablek.engines import engine_for
-from stablek.mixture import SVDGaussianMixture
-from stablek.seeding import entropy_of
-from stablek.selectors.reference import partitions_of
+from stablek import SVDGaussianMixture, datasets
 
 INFO = {info.name: info for info in datasets.list_benchmark()}
 
@@ -71,10 +67,3 @@ def clusterer(algorithm: str, n_init: int = 35) -> Any:
         return SVDGaussianMixture()
     init = "random" if algorithm == "kmeans_random" else "k-means++"
     return KMeans(init=init, n_init=n_init)
-
-
-def partitions(X: np.ndarray, model: Any, k_max: int, seed: int) -> dict[int, np.ndarray]:
-    """Labels for each K from 1 to k_max: what every selector judges for this seed."""
-    name = "n_components" if hasattr(model, "n_components") else "n_clusters"
-    found = partitions_of(engine_for(model, name), X, range(1, k_max + 1), entropy_of(seed))
-    return {partition.value: partition.labels for partition in found}

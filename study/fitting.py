@@ -28,16 +28,14 @@ def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
     return {**settings, **changes}
 
 
-def fit_stadion(
-    X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]
-) -> tuple[Stadion, float]:
-    """Fitted Stadion and the seconds it took."""
+def stadion(X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]) -> Stadion:
+    """Stadion with these settings, unfitted."""
     options = dict(settings)
     first, last = options.pop("omega")
     epsilons = options.pop("epsilons")
     if epsilons == "sqrt":  # the paper's first guess, at even steps
         epsilons = np.linspace(0.0, np.sqrt(X.shape[1]), options["n_epsilons"])
-    model = Stadion(
+    return Stadion(
         data.clusterer(algorithm, options.pop("n_init")),
         k_range=range(1, options.pop("k_max") + 1),
         omega=range(first, last + 1),
@@ -45,6 +43,13 @@ def fit_stadion(
         random_state=seed,
         **options,
     )
+
+
+def fit_stadion(
+    X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]
+) -> tuple[Stadion, float]:
+    """Fitted Stadion and the seconds it took."""
+    model = stadion(X, algorithm, seed, settings)
     started = perf_counter()
     model.fit(X)
     return model, perf_counter() - started

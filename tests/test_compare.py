@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -11,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from selector_cases import QUICK
-from stablek.selectors import SELECTORS, Comparison, compare
+from stablek.selectors import SELECTORS, Comparison, Stadion, compare
 from stablek.selectors.reference import Reference
 
 X, TRUTH = make_blobs(200, centers=[[0, 0], [9, 0], [4.5, 7.8]], random_state=0)
@@ -166,9 +167,14 @@ def test_method_that_cannot_judge_the_range_says_so():
 @pytest.mark.parametrize(
     "arguments, error, message",
     [
-        ({"methods": "dunn"}, ValueError, "methods must be 'all' or a sequence"),
-        ({"methods": []}, ValueError, "methods must be 'all' or a sequence"),
+        ({"methods": "dunn"}, ValueError, "methods must be 'all', a sequence"),
+        ({"methods": []}, ValueError, "methods must be 'all', a sequence"),
         ({"methods": ["gap"]}, ValueError, "method must be one of"),
+        ({"methods": ["dunn", "dunn"]}, ValueError, "each method once"),
+        ({"methods": {}}, ValueError, "map names to selectors"),
+        ({"methods": {"dunn": SELECTORS["dunn"]}}, ValueError, "map names to selectors"),
+        ({"methods": {"a": SELECTORS["dunn"]()}, "options": QUICK}, ValueError, "options must be"),
+        ({"options": {"dunn": {"n_jobs": 2}}}, ValueError, r"'dunn': \['n_jobs'\]"),
         ({"options": {"gap": {}}}, ValueError, "method must be one of"),
         ({"options": {"dunn": {"omega": 1}}}, TypeError, "omega"),
         ({"clusterers": KMeans}, TypeError, "got the class KMeans"),
@@ -187,3 +193,20 @@ def test_bad_arguments(arguments, error, message):
 def test_bad_data():
     with pytest.raises(ValueError, match=r"NaN value.* in column 1"):
         compare(np.where([False, True], np.nan, X), ["dunn"])
+
+
+def test_variants_of_one_method():
+    variants = {
+        "max": Stadion(n_perturbations=2, omega=[2, 3]),
+        "mean": Stadion(n_perturbations=2, omega=[2, 3], aggregation="mean", k_range=[7]),
+    }
+    model = KMeans(n_init=2)
+    both = compare(X, variants, model, k_range=range(1, 6), random_state=3)
+    assert [row.method for row in both] == ["max", "mean"]
+    for row in both:
+        alone = clone(variants[row.method]).set_params(
+            clusterer=model, k_range=range(1, 6), random_state=3
+        )
+        np.testing.assert_array_equal(row.selector.scores_, alone.fit(X).scores_)
+    assert variants["mean"].k_range == [7]  # what the user gave stays as it is
+    assert not hasattr(variants["max"], "scores_")

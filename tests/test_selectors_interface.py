@@ -407,3 +407,14 @@ def test_subclasses_have_a_method():
     for name in NAMES[1:]:
         assert issubclass(SELECTORS[name], CriterionSelector)
         assert SELECTORS[name]._judge is not CriterionSelector._judge
+
+
+@pytest.mark.parametrize("name", ["gap_a", "hennig"])
+@pytest.mark.parametrize("data", [BLOBS, np.random.default_rng(0).uniform(size=(60, 2))])
+def test_one_fit_answers_for_every_rule(name, data):
+    repeats = {"gap_a": {"n_references": 5}, "hennig": {"n_bootstraps": 5}}[name]
+    one = make(name, k_range=range(1, 7), random_state=0, **repeats).fit(data)
+    assert one.answers_[one.rule] == one.n_clusters_
+    for rule, answer in one.answers_.items():
+        other = make(name, k_range=range(1, 7), rule=rule, random_state=0, **repeats)
+        assert other.fit(data).n_clusters_ == answer

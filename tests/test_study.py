@@ -14,15 +14,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from stablek import Stadion  # noqa: E402
-from stablek.selectors import GapA, Hennig, compare  # noqa: E402
+from stablek.selectors import compare  # noqa: E402
 from study import __main__ as command  # noqa: E402
-from study import data, protocol, runner  # noqa: E402
-from study.experiments import EXPERIMENTS, hyperparameters, plan, table1  # noqa: E402
+from study import data, fitting, protocol, runner  # noqa: E402
+from study.experiments import EXPERIMENTS, hyperparameters, plan, similarity, table1  # noqa: E402
 from study.fanova import fanova  # noqa: E402
 from study.plan import Task, filtered, tasks_of  # noqa: E402
 from study.protocol import PAPER, TINY  # noqa: E402
@@ -258,30 +259,28 @@ def test_tasks_group_runs_of_one_fit():
 def test_common_partitions_are_those_that_stadion_judges():
     X, _ = data.load("three_gaussians_2d_60")
     model = data.clusterer("kmeans", 3)
-    found = data.partitions(X, model, 4, seed=5)
     fitted = Stadion(model, k_range=range(1, 5), random_state=5, n_perturbations=1).fit(X)
-    np.testing.assert_array_equal(np.stack(list(found.values())), fitted.reference_labels_)
     [row] = compare(X, ["dunn"], model, k_range=range(1, 5), random_state=5)
-    np.testing.assert_array_equal(row.selector.labels_, found[row.n_clusters])
+    np.testing.assert_array_equal(row.selector.reference_labels_, fitted.reference_labels_)
 
 
-@pytest.mark.parametrize("rule", ["Tibs2001SEmax", "globalSEmax", "firstmax", "globalmax"])
-def test_gap_rules_answer_from_one_fit(rule):
-    X, _ = data.load("uniform_2d_60")
-    options = {"k_range": range(1, 7), "n_references": 5, "random_state": 0}
-    one = GapA(data.clusterer("kmeans", 1), **options).fit(X)
-    other = GapA(data.clusterer("kmeans", 1), rule=rule, **options).fit(X)
-    assert table1._answer(one, rule) == other.n_clusters_
-
-
-@pytest.mark.parametrize("rule", ["min", "stable"])
-def test_hennig_rules_answer_from_one_fit(rule):
-    for name in ("uniform_2d_60", "three_gaussians_2d_60"):
-        X, _ = data.load(name)
-        options = {"k_range": range(1, 6), "n_bootstraps": 5, "random_state": 0}
-        one = Hennig(data.clusterer("kmeans", 1), **options).fit(X)
-        other = Hennig(data.clusterer("kmeans", 1), rule=rule, **options).fit(X)
-        assert table1._answer(one, rule) == other.n_clusters_
+def test_similarities_together_answer_as_each_alone():
+    runs = [run for run in plan(TINY) if run.experiment == "similarity"]
+    [task] = tasks_of(run for run in runs if run.dataset == TINY.benchmark[0])
+    together = similarity.compute(task)
+    X, y = data.load(task.dataset)
+    for measure in TINY.measures:
+        model, _ = fitting.fit_stadion(
+            X, "kmeans", task.seed, {**task.common, "similarity": measure}
+        )
+        alone = fitting.stadion_outcomes(model, 0.0, f"{measure}_", "")
+        for method, outcome in alone.items():
+            assert together[method]["k"] == outcome["k"]
+            assert together[method]["details"] == outcome["details"]
+    aris = [adjusted_rand_score(y, labels) for labels in model.reference_labels_]
+    np.testing.assert_allclose(together["external"]["details"]["ari"], aris, atol=1e-4)
+    [only] = tasks_of(run for run in task.runs if run.method == "external")
+    assert similarity.compute(only)["external"] == together["external"]
 
 
 def test_ranks_and_wins_by_hand():

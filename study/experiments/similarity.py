@@ -6,32 +6,35 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from stablek import compare
 from stablek.similarity import compare_labels
 from study import data
-from study.fitting import fit_stadion, stadion_outcomes, stadion_settings
+from study.fitting import stadion, stadion_outcomes, stadion_settings
 from study.plan import Run, Task, canonical
 from study.protocol import Protocol
 
 NAME = "similarity"
-
+FIT = "measures"
 EXTERNAL = "external"
+AGGREGATIONS = ("max", "mean")
 
 
 def plan(protocol: Protocol) -> Iterator[Run]:
     """Two runs for each measure and data set, and one of all measures against the truth."""
-    seed = protocol.seeds[0]
-    shared = canonical({"k_max": protocol.k_max, "n_init": protocol.n_init})
+    # The same noise levels and the same reference partitions for all measures.
+    common = stadion_settings(protocol, epsilons="sqrt")
+    del common["similarity"]
+    shared = canonical(common)
     for dataset in protocol.benchmark:
         where = (NAME, dataset, "kmeans")
-        yield Run(
-            *where, EXTERNAL, seed, EXTERNAL, shared, canonical({"measures": protocol.measures})
-        )
+        measures = canonical({"measures": protocol.measures})
+        yield Run(*where, EXTERNAL, protocol.seeds[0], FIT, shared, measures)
         for measure in protocol.measures:
-            # The same noise levels for all measures.
-            common = stadion_settings(protocol, similarity=measure, epsilons="sqrt")
-            for aggregation in ("max", "mean"):
-                yield Run(*where, f"{measure}_{aggregation}", seed, measure, canonical(common))
+            for aggregation in AGGREGATIONS:
+                own = canonical({"similarity": measure})
+                yield Run(*where, f"{measure}_{aggregation}", protocol.seeds[0], FIT, shared, own)
 
 
 def weight(task: Task) -> float:
@@ -41,16 +44,26 @@ def weight(task: Task) -> float:
 
 
 def compute(task: Task) -> dict[str, Any]:
-    """K by one measure inside Stadion, or every K's success by all measures."""
+    """K by each measure inside Stadion, and every K's success by all measures."""
     X, y = data.load(task.dataset)
-    if task.fit != EXTERNAL:
-        model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
-        return stadion_outcomes(model, seconds, f"{task.fit}_", "")
-    model = data.clusterer(task.algorithm, task.common["n_init"])
-    found = data.partitions(X, model, task.common["k_max"], task.seed)
-    success = {
-        measure: np.round([compare_labels(y, labels, measure) for labels in found.values()], 4)
-        for measure in task.methods[EXTERNAL]["measures"]
+    methods = dict(task.methods)
+    measures = methods.pop(EXTERNAL, {"measures": ()})["measures"]
+    base = stadion(X, task.algorithm, task.seed, task.common)
+    selectors = {own["similarity"]: clone(base).set_params(**own) for own in methods.values()} or {
+        "ari": base
     }
-    details = {measure: values.tolist() for measure, values in success.items()}
-    return {EXTERNAL: {"k": len(np.unique(y)), "seconds": 0.0, "details": details}}
+    table = compare(
+        X, selectors, {"": base.clusterer}, k_range=base.k_range, random_state=task.seed
+    )
+    shared = table.reference_seconds[""]
+    outcomes: dict[str, Any] = {}
+    for row in table:
+        outcomes |= stadion_outcomes(row.selector, row.seconds + shared, f"{row.method}_", "")
+    # Any row's reference partitions will do: they are the same.
+    partitions = table.rows[0].selector.reference_labels_
+    success = {
+        measure: [round(compare_labels(y, labels, measure), 4) for labels in partitions]
+        for measure in measures
+    }
+    outcomes[EXTERNAL] = {"k": len(np.unique(y)), "seconds": 0.0, "details": success}
+    return outcomes

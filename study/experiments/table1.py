@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from stablek.selectors import SELECTORS, compare
-from stablek.selectors.gap import RULES, choose_by_rule
+from stablek import compare
+from stablek.selectors import SELECTORS
 from stablek.similarity import compare_labels
 from study import data
 from study.fitting import fit_stadion, stadion_outcomes, stadion_settings
@@ -38,7 +38,7 @@ READINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "hofmeyr_raw": ("hofmeyr", {"smoothing": False}),
     "special_k_neighbors": ("special_k", {"graph": "neighbors"}),
 }
-_GAP_RULES = {rule: {"rule": rule} for rule in RULES}
+_GAP_RULES = ("firstSEmax", "Tibs2001SEmax", "globalSEmax", "firstmax", "globalmax")
 _HENNIG_RULES = ("mean", "min", "stable")
 # Relabeling and noise levels: stablek's own search, and even steps up to the root of p.
 _STADION = {
@@ -103,7 +103,7 @@ def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, dict,
         for gap in ("gap_a", "gap_b"):
             for power in (1, 2):
                 settings = {**resampled, "n_references": protocol.n_references, "power": power}
-                names = {_gap_name(gap, power, rule): own for rule, own in _GAP_RULES.items()}
+                names = {_gap_name(gap, power, rule): {"rule": rule} for rule in _GAP_RULES}
                 yield f"{gap}_{power}", settings, names, one
         hennig = {**resampled, "n_bootstraps": protocol.n_bootstraps}
         names = {_hennig_name(rule): {"rule": rule} for rule in _HENNIG_RULES}
@@ -141,10 +141,8 @@ def compute(task: Task) -> dict[str, Any]:
     X, y = data.load(task.dataset)
     if task.fit.startswith("stadion"):
         return _stadion(task, X, y)
-    if task.fit == "judge":
-        return _compared(task, X, task.methods)
-    if task.fit == "readings":
-        return _readings(task, X)
+    if task.fit in ("judge", "readings"):
+        return _judge(task, X)
     return _resample(task, X)
 
 
@@ -158,13 +156,15 @@ def _stadion(task: Task, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     return outcomes | {"oracle": {"k": truth, "seconds": 0.0, "details": {"ari": aris}}}
 
 
-def _compared(task: Task, X: np.ndarray, methods: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _judge(task: Task, X: np.ndarray) -> dict[str, Any]:
     """Methods that judge given partitions; each is charged for these."""
     model = data.clusterer(task.algorithm, task.common["n_init"])
     ks = range(1, task.common["k_max"] + 1)
-    table = compare(
-        X, list(methods), {"": model}, k_range=ks, options=methods, random_state=task.seed
-    )
+    selectors = {
+        name: SELECTORS[READINGS.get(name, (name,))[0]](**own)
+        for name, own in task.methods.items()
+    }
+    table = compare(X, selectors, {"": model}, k_range=ks, random_state=task.seed)
     shared = table.reference_seconds[""]
     return {
         row.method: _outcome(row.n_clusters, row.seconds + shared, row.abstention) for row in table
@@ -174,12 +174,6 @@ def _compared(task: Task, X: np.ndarray, methods: dict[str, dict[str, Any]]) -> 
 def _outcome(k: int | None, seconds: float, abstention: str | None) -> dict[str, Any]:
     details = {} if abstention is None else {"abstention": abstention}
     return {"k": k, "seconds": seconds, "details": details}
-
-
-def _readings(task: Task, X: np.ndarray) -> dict[str, Any]:
-    options = {READINGS[name][0]: own for name, own in task.methods.items()}
-    found = _compared(task, X, options)
-    return {name: found[READINGS[name][0]] for name in task.methods}
 
 
 def _resample(task: Task, X: np.ndarray) -> dict[str, Any]:
@@ -196,25 +190,11 @@ def _resample(task: Task, X: np.ndarray) -> dict[str, Any]:
     started = perf_counter()
     selector.fit(X)
     seconds = perf_counter() - started
-    answers = {name: _answer(selector, own.get("rule")) for name, own in task.methods.items()}
+    answers = {
+        name: selector.answers_.get(own["rule"]) if own else selector.n_clusters_
+        for name, own in task.methods.items()
+    }
     return {
         name: _outcome(k, seconds, None if k is not None else selector.abstention_)
         for name, k in answers.items()
     }
-
-
-def _answer(selector: Any, rule: str | None) -> int | None:
-    if rule is None or rule == selector.rule:
-        return selector.n_clusters_
-    if rule in RULES:
-        usable = np.flatnonzero(np.isfinite(selector.gap_ + selector.standard_error_))
-        if not len(usable):
-            return None
-        curve = selector.gap_[usable], selector.standard_error_[usable]
-        return int(selector.k_values_[usable[choose_by_rule(*curve, rule)]])
-    lowest = np.array([clusters.min() for clusters in selector.jaccard_])
-    lowest[selector.k_values_ < 2] = np.nan
-    if rule == "min":
-        return int(selector.k_values_[np.nanargmax(lowest)])
-    stable = np.flatnonzero(lowest >= selector.threshold)
-    return int(selector.k_values_[stable[-1]]) if len(stable) else 1

@@ -175,7 +175,7 @@ def _text(value: Any) -> str:
 
 def compare(
     X: Any,
-    methods: str | Sequence[str] = "all",
+    methods: str | Sequence[str] | Mapping[str, BaseSelector] = "all",
     clusterers: Any = None,
     *,
     k_range: Sequence[int] = tuple(range(1, 11)),
@@ -189,8 +189,10 @@ def compare(
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
         Points.
-    methods : "all" or sequence of str
-        Names in `stablek.selectors.SELECTORS`.
+    methods : "all", sequence of str or mapping of str to selector
+        Names in `stablek.selectors.SELECTORS`; or selectors under names of your own, to put
+        several variants of one method side by side. Their parameters ``clusterer``, ``k_range``,
+        ``random_state`` and ``n_jobs`` give way to those of this call.
     clusterers : estimator, sequence or mapping of estimators, or None
         Clusterers to put side by side; None is ``KMeans(n_init=10)``.
     k_range : sequence of int, default=1 to 10
@@ -214,13 +216,12 @@ def compare(
     >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     >>> compare(X, ["silhouette", "dunn", "g_means"], random_state=0).votes()
     {3: 3}
+    >>> from stablek.selectors import GapA
+    >>> gaps = {"plain": GapA(n_references=10), "squared": GapA(n_references=10, power=2)}
+    >>> compare(X, gaps, random_state=0).votes()
+    {3: 2}
     """
-    names = list(SELECTORS) if isinstance(methods, str) and methods == "all" else methods
-    if isinstance(names, str) or not len(names):
-        raise ValueError(f"methods must be 'all' or a sequence of names, got {methods!r}")
-    options = options or {}
-    for method in (*names, *options):
-        resolve_selector(method)
+    selectors = _selectors(methods, options or {})
     data = validation.check_data(X)
     values = validation.check_k_range(k_range, len(data))
     validation.check_distinct(data, values[-1])
@@ -233,11 +234,49 @@ def compare(
         reference.partitions(values)
         seconds[name] = perf_counter() - started
         found = [
-            _row(reference, name, method, values, dict(options.get(method, {})))
-            for method in names
+            _row(reference, name, method, values, selector)
+            for method, selector in selectors.items()
         ]
         rows += _with_agreement(found)
     return Comparison(tuple(rows), seconds)
+
+
+def _selectors(methods: Any, options: Mapping[str, Mapping[str, Any]]) -> dict[str, BaseSelector]:
+    """Unfitted selectors by the names of their rows."""
+    if isinstance(methods, Mapping):
+        if options:
+            raise ValueError(
+                f"options must be None when methods are selectors, got options for "
+                f"{list(options)}: give them to the selectors"
+            )
+        wrong = [name for name, each in methods.items() if not isinstance(each, BaseSelector)]
+        if wrong or not methods:
+            raise ValueError(
+                f"methods must map names to selectors, such as {{'gap': GapA()}}, got {methods!r}"
+            )
+        return {str(name): selector for name, selector in methods.items()}
+    names = list(SELECTORS) if isinstance(methods, str) and methods == "all" else methods
+    if isinstance(names, str) or not len(names):
+        raise ValueError(
+            f"methods must be 'all', a sequence of names or a mapping of selectors, "
+            f"got {methods!r}"
+        )
+    if len(set(names)) < len(names):
+        raise ValueError(
+            f"methods must name each method once, got {list(names)}: for several variants of one "
+            f"method give a mapping of selectors"
+        )
+    for method in (*names, *options):
+        resolve_selector(method)
+    shared = {method: sorted(_SHARED & set(each)) for method, each in options.items()}
+    if any(shared.values()):
+        raise ValueError(
+            f"options must not hold what all methods share, got {shared}: give it to compare"
+        )
+    return {method: resolve_selector(method)(**options.get(method, {})) for method in names}
+
+
+_SHARED = {"clusterer", "k_range", "random_state", "n_jobs"}
 
 
 def _named(clusterers: Any) -> dict[str, Any]:
@@ -260,16 +299,14 @@ def _named(clusterers: Any) -> dict[str, Any]:
 
 
 def _row(
-    reference: Reference, name: str, method: str, values: tuple[Any, ...], extra: dict[str, Any]
+    reference: Reference, name: str, method: str, values: tuple[Any, ...], unfitted: BaseSelector
 ) -> ComparisonRow:
-    parameters = {
-        "clusterer": clone(reference.clusterer),
-        "k_range": values,
-        "random_state": reference.entropy,
-        "n_jobs": reference.n_jobs,
-        **extra,
-    }
-    selector: Any = resolve_selector(method)(**parameters)
+    selector: Any = clone(unfitted).set_params(
+        clusterer=clone(reference.clusterer),
+        k_range=values,
+        random_state=reference.entropy,
+        n_jobs=reference.n_jobs,
+    )
     started = perf_counter()
     try:
         validation.check_data(reference.X, selector)

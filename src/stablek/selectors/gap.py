@@ -132,6 +132,8 @@ class GapStatistic(CriterionSelector):
         The answer; None for an abstention.
     k_values_, scores_ : ndarray of shape (n_k,)
         Candidates and their gaps. The rule decides, not the largest gap.
+    answers_ : dict of str to int
+        What each rule chooses, the given one among them.
     gap_, standard_error_ : ndarray of shape (n_k,)
         Gap and its standard error, simulation error included.
     log_dispersion_ : ndarray of shape (n_k,)
@@ -188,11 +190,14 @@ class GapStatistic(CriterionSelector):
             self.gap_ = curves.mean(axis=0) - self.log_dispersion_
             self.standard_error_ = curves.std(axis=0, ddof=1) * spread
         # With K = n there is no dispersion, in the data or in the reference sets.
-        usable = ~np.isnan(self.gap_ + self.standard_error_)
-        if not usable.any():
+        usable = np.flatnonzero(~np.isnan(self.gap_ + self.standard_error_))
+        self.answers_: dict[str, Any] = {}
+        if not len(usable):
             return Verdict(self.gap_, None, "the dispersion is zero for every candidate")
-        at = choose_by_rule(self.gap_[usable], self.standard_error_[usable], self.rule)
-        return Verdict(self.gap_, values[np.flatnonzero(usable)[at]])
+        for rule in RULES:
+            at = choose_by_rule(self.gap_[usable], self.standard_error_[usable], rule)
+            self.answers_[rule] = values[usable[at]]
+        return Verdict(self.gap_, self.answers_[self.rule])
 
 
 def _reference_curve(

@@ -81,6 +81,8 @@ class Hennig(CriterionSelector):
         The answer; None for an abstention.
     k_values_, scores_ : ndarray of shape (n_k,)
         Candidates, and the mean or the minimum over their clusters.
+    answers_ : dict of str to int or None
+        What each rule chooses, the given one among them.
     jaccard_ : list of ndarray
         For each candidate, the mean similarity of each of its clusters.
     labels_, best_estimator_, best_value_, abstention_
@@ -137,9 +139,14 @@ class Hennig(CriterionSelector):
             else np.full(len(np.unique(p.labels)), np.nan)
             for p in partitions
         ]
-        statistic = np.mean if self.rule == "mean" else np.min
+        verdicts = {rule: self._verdict(values, rule) for rule in RULES}
+        self.answers_ = {rule: verdict.value for rule, verdict in verdicts.items()}
+        return verdicts[self.rule]
+
+    def _verdict(self, values: tuple[Any, ...], rule: str) -> Verdict:
+        statistic = np.mean if rule == "mean" else np.min
         scores = np.array([float(statistic(each)) for each in self.jaccard_])
-        if self.rule != "stable":
+        if rule != "stable":
             return best_value(values, scores)
         stable = np.flatnonzero(scores >= self.threshold)
         if len(stable):
