@@ -353,6 +353,36 @@ def test_subsample_smaller_than_k_leaves_every_point_alone():
     np.testing.assert_array_equal(labels, np.arange(len(rows)))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("model", [GaussianMixture, SVDGaussianMixture])
+@pytest.mark.parametrize("perturbation", ["uniform", "warp"])
+def test_few_points_in_many_dimensions_are_handled_in_their_span(
+    kind, model, perturbation, monkeypatch
+):
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    X[:20, 0] += 6.0
+    X[20:30, 1] += 6.0
+    requests = [Request(np.arange(5, 23), (2, 3)), Request(np.arange(22, 60), (2, 4))]
+    spans = []
+
+    def answers():
+        clusterer = model(covariance_type=kind, reg_covar=0.5)
+        eng, given = MixtureEngine(clusterer), setting(X, perturbation)
+        found = eng.references(X, requests, given)
+        groups = [Group(r.rows, parts) for r, parts in zip(requests, found, strict=True)]
+        spans.append([group.partitions[0].model.frame is not None for group in groups])
+        labels = np.concatenate([part.labels for parts in found for part in parts])
+        return labels, np.concatenate(eng.similarities(X, groups, 1, 8 * EPSILONS, given))
+
+    quick = answers()
+    monkeypatch.setattr(MixtureEngine, "_frame", lambda self, points: None)
+    plain = answers()
+    assert spans == [[kind in ("full", "tied"), False], [False, False]]
+    np.testing.assert_array_equal(quick[0], plain[0])
+    np.testing.assert_allclose(quick[1], plain[1], rtol=0, atol=1e-12)
+    assert np.ptp(quick[1]) > 0.1
+
+
 def test_no_groups_and_groups_without_partitions_are_no_error():
     X = blobs(20)
     eng, conf = engine(), setting(X)

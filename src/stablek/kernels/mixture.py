@@ -28,6 +28,7 @@ __all__ = [
     "fit",
     "gaps_to",
     "log_density",
+    "project",
 ]
 
 Floats = NDArray[np.float64]
@@ -84,6 +85,28 @@ def gaps_to(points: Floats, begin: int, size: int, mean: Floats, gaps: Floats) -
 
 
 @inner
+def project(gaps: Floats, factor: Floats, column: int, size: int, out: Floats) -> None:
+    """Products of the gaps with one column of an upper triangular factor.
+
+    Four features at a time: the sums so far are read and written once for all of them.
+    """
+    for i in range(size):
+        out[i] = 0.0
+    end = column + 1
+    whole = end - end % 4
+    for feature in range(0, whole, 4):
+        g0, g1, g2, g3 = gaps[feature], gaps[feature + 1], gaps[feature + 2], gaps[feature + 3]
+        c0, c1 = factor[feature, column], factor[feature + 1, column]
+        c2, c3 = factor[feature + 2, column], factor[feature + 3, column]
+        for i in range(size):
+            out[i] = out[i] + g0[i] * c0 + g1[i] * c1 + g2[i] * c2 + g3[i] * c3
+    for feature in range(whole, end):
+        g0, c0 = gaps[feature], factor[feature, column]
+        for i in range(size):
+            out[i] += g0[i] * c0
+
+
+@inner
 def log_density(
     gaps: Floats, factor: Floats, offset: float, size: int, y: Floats, out: Floats
 ) -> None:
@@ -107,13 +130,7 @@ def log_density(
         for i in range(size):
             out[i] = 0.0
         for column in range(n_features):
-            gap, c = gaps[0], factor[0, column]
-            for i in range(size):
-                y[i] = gap[i] * c
-            for feature in range(1, column + 1):
-                gap, c = gaps[feature], factor[feature, column]
-                for i in range(size):
-                    y[i] += gap[i] * c
+            project(gaps, factor, column, size, y)
             for i in range(size):
                 out[i] += y[i] * y[i]
     for i in range(size):

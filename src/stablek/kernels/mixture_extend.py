@@ -1,4 +1,11 @@
-"""Labels that given mixtures assign to noisy points, counted into tables."""
+"""Labels that given mixtures assign to noisy points, counted into tables.
+
+Along growing noise the log density of a component is a quadratic function of the level,
+
+    log density(x + e z) = offset - (|u|^2 + 2 e u . v + e^2 |v|^2) / 2,
+
+with u = (x - mean) C and v = z C: two products with the factor C serve all levels.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.agreement import N_SUMS, agreement
-from stablek.kernels.compiling import jit
-from stablek.kernels.mixture import assign
-from stablek.kernels.noisy import gather
+from stablek.kernels.compiling import inner, jit
+from stablek.kernels.mixture import block_size, gaps_to, project
 
 __all__ = ["extend_agreements"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
-_ROWS = 1024  # rows whose noisy copies are held at once
 
 
 @jit
@@ -55,7 +59,11 @@ def extend_agreements(
     n_levels, n_features = epsilons.shape[0], X.shape[1]
     result = np.empty((N_SUMS, ks.shape[0], n_levels))
     sums = np.empty(N_SUMS)
-    points, found = np.empty((n_features, _ROWS)), np.empty(_ROWS, np.intp)
+    block = block_size(n_features)
+    points, moves = np.empty((n_features, block)), np.empty((n_features, block))
+    gaps, u, v = np.empty((n_features, block)), np.empty(block), np.empty(block)
+    terms = np.empty((3, block))
+    best, found = np.empty((n_levels, block)), np.empty((n_levels, block), np.intp)
     first = 0
     for group in range(row_starts.shape[0] - 1):
         begin, end = k_starts[group], k_starts[group + 1]
@@ -64,28 +72,37 @@ def extend_agreements(
         for at in range(begin, end):
             table_at[at - begin + 1] = table_at[at - begin] + n_labels[at] * ks[at] * n_levels
         tables = np.zeros(table_at[end - begin], np.intp)
-        for start in range(0, n, _ROWS):
-            size = min(_ROWS, n - start)
+        for start in range(0, n, block):
+            size = min(block, n - start)
             low = row_starts[group] + start
-            for level in range(n_levels):
-                gather(X, noise, epsilons[level], rows[low : low + size], points)
-                one = first
-                for at in range(begin, end):
-                    k = ks[at]
-                    end_one = one + k
-                    assign(
-                        points,
-                        size,
-                        means[one:end_one],
-                        factors[one:end_one],
-                        offsets[one:end_one],
-                        found,
-                    )
-                    one = end_one
+            _gather(X, rows[low : low + size], points)
+            _gather(noise, rows[low : low + size], moves)
+            one = first
+            for at in range(begin, end):
+                k = ks[at]
+                for level in range(n_levels):
+                    for i in range(size):
+                        best[level, i] = -np.inf
+                        found[level, i] = 0
+                for component in range(k):
+                    gaps_to(points, 0, size, means[one + component], gaps)
+                    _expand(gaps, moves, factors[one + component], size, u, v, terms)
+                    for level in range(n_levels):
+                        _challenge(
+                            terms,
+                            offsets[one + component],
+                            epsilons[level],
+                            component,
+                            size,
+                            best[level],
+                            found[level],
+                        )
+                one += k
+                for level in range(n_levels):
                     base = table_at[at - begin] + level * n_labels[at] * k
                     for i in range(size):
                         reference = labels[label_starts[at] + start + i]
-                        tables[base + reference * k + found[i]] += 1
+                        tables[base + reference * k + found[level, i]] += 1
         for at in range(begin, end):
             for level in range(n_levels):
                 base = table_at[at - begin] + level * n_labels[at] * ks[at]
@@ -94,3 +111,54 @@ def extend_agreements(
                     result[field, at, level] = sums[field]
             first += ks[at]
     return result
+
+
+@inner
+def _gather(X: Floats, rows: Ints, points: Floats) -> None:
+    """Rows of X, feature by feature."""
+    for feature in range(X.shape[1]):
+        for i in range(rows.shape[0]):
+            points[feature, i] = X[rows[i], feature]
+
+
+@inner
+def _expand(
+    gaps: Floats, moves: Floats, factor: Floats, size: int, u: Floats, v: Floats, terms: Floats
+) -> None:
+    """Write |u|^2, 2 u . v and |v|^2 of each point for one component."""
+    square, cross, own = terms[0], terms[1], terms[2]
+    for i in range(size):
+        square[i] = cross[i] = own[i] = 0.0
+    diagonal = factor.shape[0] == 1
+    for column in range(gaps.shape[0]):
+        if diagonal:
+            gap, move, c = gaps[column], moves[column], factor[0, column]
+            for i in range(size):
+                u[i] = gap[i] * c
+                v[i] = move[i] * c
+        else:
+            project(gaps, factor, column, size, u)
+            project(moves, factor, column, size, v)
+        for i in range(size):
+            square[i] += u[i] * u[i]
+            cross[i] += 2.0 * u[i] * v[i]
+            own[i] += v[i] * v[i]
+
+
+@inner
+def _challenge(
+    terms: Floats,
+    offset: float,
+    epsilon: float,
+    component: int,
+    size: int,
+    best: Floats,
+    found: Ints,
+) -> None:
+    """Give a component the points at which its density is the highest so far."""
+    square, cross, own = terms[0], terms[1], terms[2]
+    for i in range(size):
+        log = offset - 0.5 * (square[i] + epsilon * (cross[i] + epsilon * own[i]))
+        higher = log > best[i]
+        best[i] = log if higher else best[i]
+        found[i] = component if higher else found[i]
