@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -262,11 +263,9 @@ class MixtureEngine:
             return np.zeros((1, n), dtype=np.intp)
         seed = self.clusterer.random_state
         if seed is None:
-            seed = seeding.seed(entropy, role, k, *draw)
-        n_trials = 2 + int(np.log(k))  # as scikit-learn
-        chance = seeding.generator(int(seed), "starts").random((n_init, k, n_trials))
+            seed = _seed(entropy, role, k, *draw)
         labels = np.empty((n_init, n), dtype=np.intp)
-        return labels[: kmeans_starts(_rescaled(points), chance, labels)]
+        return labels[: kmeans_starts(_rescaled(points), _chances(int(seed), n_init, k), labels)]
 
     def _model(
         self,
@@ -307,6 +306,17 @@ class MixtureEngine:
             seed = seeding.seed(entropy, "hierarchy", *what)
         rows = np.random.RandomState(seed).choice(len(points), MAX_HIERARCHY, replace=False)
         return points[np.sort(rows)]
+
+
+# Every cluster of every partition asks for the same few.
+_seed = lru_cache(maxsize=1024)(seeding.seed)
+
+
+@lru_cache(maxsize=256)
+def _chances(seed: int, n_init: int, k: int) -> Floats:
+    """Random numbers that decide the first centres of k-means."""
+    n_trials = 2 + int(np.log(k))  # as scikit-learn
+    return seeding.generator(seed, "starts").random((n_init, k, n_trials))
 
 
 def _extended(

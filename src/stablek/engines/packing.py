@@ -62,20 +62,17 @@ def pack(groups: Sequence[Group], n_samples: int) -> PackedGroups:
     everything = np.arange(n_samples)
     rows = [everything if group.rows is None else group.rows for group in groups]
     partitions = [partition for group in groups for partition in group.partitions]
-    labels, n_labels = [], []
-    for partition in partitions:
-        found, number = _from_zero(partition.labels)
-        labels.append(found)
-        n_labels.append(number)
-    sizes = [len(found) for found in labels]
+    sizes = np.array([len(partition.labels) for partition in partitions], dtype=np.intp)
+    labels = _joined([partition.labels for partition in partitions])
+    label_starts = np.cumsum(sizes) - sizes
     return PackedGroups(
         rows=_joined(rows),
         row_starts=_starts([len(r) for r in rows]),
         values=np.array([partition.value for partition in partitions], dtype=np.intp),
         value_starts=_starts([len(group.partitions) for group in groups]),
-        labels=_joined(labels),
-        label_starts=_starts(sizes)[:-1],
-        n_labels=np.array(n_labels, dtype=np.intp),
+        labels=labels,
+        label_starts=label_starts,
+        n_labels=_from_zero(labels, label_starts, sizes),
     )
 
 
@@ -111,13 +108,16 @@ def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
     return scaled_noise(X, draw, 0, len(X), setting) if is_additive(setting) else None
 
 
-def _from_zero(labels: Ints) -> tuple[Ints, int]:
-    """Labels without negative ones, and a number above all of them that is not far above."""
-    low, high = int(labels.min()), int(labels.max())
-    if low >= 0 and high <= len(labels):
-        return labels, high + 1
-    found, inverse = np.unique(labels, return_inverse=True)
-    return inverse, len(found)
+def _from_zero(labels: Ints, starts: Ints, sizes: Ints) -> Ints:
+    """A number not far above all labels of each partition; those that do not fit are renamed."""
+    if not len(starts):
+        return np.empty(0, dtype=np.intp)
+    low, high = np.minimum.reduceat(labels, starts), np.maximum.reduceat(labels, starts)
+    for i in np.flatnonzero((low < 0) | (high > sizes)):
+        own = slice(starts[i], starts[i] + sizes[i])
+        found, labels[own] = np.unique(labels[own], return_inverse=True)
+        high[i] = len(found) - 1
+    return high + 1
 
 
 def _joined(arrays: list[Ints]) -> Ints:

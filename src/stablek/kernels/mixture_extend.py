@@ -127,9 +127,19 @@ def _expand(
 ) -> None:
     """Write |u|^2, 2 u . v and |v|^2 of each point for one component."""
     square, cross, own = terms[0], terms[1], terms[2]
+    diagonal = factor.shape[0] == 1
+    if gaps.shape[0] == 2 and not diagonal:  # the most common case, in one pass
+        g0, g1, m0, m1 = gaps[0], gaps[1], moves[0], moves[1]
+        a, b, c = factor[0, 0], factor[0, 1], factor[1, 1]
+        for i in range(size):
+            u0, u1 = g0[i] * a, g0[i] * b + g1[i] * c
+            v0, v1 = m0[i] * a, m0[i] * b + m1[i] * c
+            square[i] = u0 * u0 + u1 * u1
+            cross[i] = 2.0 * (u0 * v0 + u1 * v1)
+            own[i] = v0 * v0 + v1 * v1
+        return
     for i in range(size):
         square[i] = cross[i] = own[i] = 0.0
-    diagonal = factor.shape[0] == 1
     for column in range(gaps.shape[0]):
         if diagonal:
             gap, move, c = gaps[column], moves[column], factor[0, column]
