@@ -62,11 +62,13 @@ def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -
         chosen = model.reselect(aggregation=aggregation)
         scores = np.sort(chosen.scores)
         at = list(chosen.k_values).index(chosen.best_value)
+        several = np.where(np.array(chosen.k_values) > 1, chosen.scores, -np.inf)
         outcomes[f"{prefix}{aggregation}{suffix}"] = {
             "k": int(chosen.best_value),
             "seconds": seconds,
             "details": {
                 "margin": float(scores[-1] - scores[-2]),
+                "best_above_1": int(chosen.k_values[int(several.argmax())]),
                 "frequency": float(chosen.selection_frequency[at]),
                 "crossing": float(chosen.crossing_epsilon),
             },
