@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,9 @@ EPSILONS = np.array([0.0, 0.2, 0.9])
 
 def engine(linkage="ward"):
     return AgglomerativeEngine(AgglomerativeClustering(linkage=linkage))
+
+
+WIDE = 40  # features, enough for the distances to be kept
 
 
 def setting(X, perturbation="uniform", similarity="ari", relabel="refit"):
@@ -80,7 +84,7 @@ def groups_of(eng, X, conf, ks=(2, 3, 5), omega=(2, 3)):
 def test_every_cut_of_every_tree_equals_scipys(linkage):
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        n, p = int(rng.integers(2, 140)), int(rng.integers(1, 6))
+        n, p = int(rng.integers(2, 140)), int(rng.choice([1, 2, 3, 4, 5, WIDE]))
         X = rng.normal(size=(n, p)) + 4 * rng.integers(0, 3, size=(n, 1))
         ks = tuple(range(1, n + 1))
         [found] = engine(linkage).references(X, [Request(None, ks)], setting(X))
@@ -130,8 +134,9 @@ def test_rows_that_are_no_node_get_a_tree_of_their_own():
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize("gaussian", [False, True])
-def test_similarities_equal_a_plain_loop(linkage, gaussian):
-    X = blobs(70)
+@pytest.mark.parametrize("p", [2, WIDE])
+def test_similarities_equal_a_plain_loop(linkage, gaussian, p):
+    X = blobs(70, p)
     eng, conf = engine(linkage), setting(X, "gaussian" if gaussian else "uniform")
     groups = groups_of(eng, X, conf)
     draw = 3
@@ -186,8 +191,9 @@ def test_subsample_smaller_than_k_leaves_every_point_alone():
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_pieces_and_threads_give_the_same_bits(linkage):
-    X = blobs(80)
+@pytest.mark.parametrize("p", [2, WIDE])
+def test_pieces_and_threads_give_the_same_bits(linkage, p):
+    X = blobs(80, p)
     eng, conf = engine(linkage), setting(X)
     groups = groups_of(eng, X, conf)
     at_once = [eng.similarities(X, groups, draw, EPSILONS, conf) for draw in range(4)]
@@ -203,8 +209,9 @@ def test_pieces_and_threads_give_the_same_bits(linkage):
         np.testing.assert_array_equal(at_once[draw][g][:, e], pieces[draw, g, e][:, 0])
 
 
-def test_relabel_agrees_with_similarities():
-    X = blobs(60)
+@pytest.mark.parametrize("p", [2, WIDE])
+def test_relabel_agrees_with_similarities(p):
+    X = blobs(60, p)
     eng, conf = engine(), setting(X)
     [[partition]] = eng.references(X, [Request(None, (4,))], conf)
     copies = eng.relabel(X, partition, 2, EPSILONS, conf)
@@ -278,14 +285,19 @@ def test_degenerate_data_gives_k_clusters_and_finite_similarities(name, linkage)
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize("exponent", [-900, -300, 300, 900])
-def test_scaling_by_a_power_of_two_changes_no_label(linkage, exponent):
-    X = blobs(60)
-    ks = (2, 5, 20)
-    [plain] = engine(linkage).references(X, [Request(None, ks)], setting(X))
-    scaled = np.ldexp(X, exponent)
-    [parts] = engine(linkage).references(scaled, [Request(None, ks)], setting(X))
-    for a, b in zip(plain, parts, strict=True):
+@pytest.mark.parametrize("p", [2, WIDE])
+def test_scaling_by_a_power_of_two_changes_nothing(linkage, exponent, p):
+    X = blobs(60, p)
+    request, eng, plain = Request(None, (2, 5, 20)), engine(linkage), setting(X)
+    [parts] = eng.references(X, [request], plain)
+    [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, plain)
+    far = np.ldexp(X, exponent)
+    scaled = replace(plain, scale=np.ldexp(plain.scale, exponent))
+    [moved] = eng.references(far, [request], scaled)
+    for a, b in zip(parts, moved, strict=True):
         np.testing.assert_array_equal(a.labels, b.labels)
+    [found] = eng.similarities(far, [Group(None, moved)], 0, EPSILONS, scaled)
+    np.testing.assert_array_equal(found, values)
 
 
 def test_equal_heights_are_cut_from_the_last():

@@ -63,13 +63,13 @@ def hierarchical_labels(X: Floats, ks: Any) -> list[Ints]:
     >>> np.bincount(labels)
     array([49, 62, 39])
     """
-    from stablek.kernels import linkage
+    from stablek.kernels.cuts import cut
 
     first, second = hierarchical_edges(X)
     finest = np.empty(len(X), dtype=np.intp)
     coarser = np.empty((len(ks), min(max(ks), len(X))), dtype=np.intp)
     order = np.arange(len(X) - 1, dtype=np.float64)
-    linkage.cut(first, second, order, np.asarray(ks, dtype=np.intp), finest, coarser)
+    cut(first, second, order, np.asarray(ks, dtype=np.intp), finest, coarser)
     return list(coarser[:, finest])
 
 

@@ -66,12 +66,12 @@ class Dendrogram:
 
     def labels(self, ks: Sequence[int]) -> list[Ints]:
         """Labels of the cut into each number of clusters, in order of first appearance."""
-        from stablek.kernels import linkage
+        from stablek.kernels.cuts import cut
 
         n = len(self.first) + 1
         finest = np.empty(n, dtype=np.intp)
         coarser = np.empty((len(ks), min(max(ks), n)), dtype=np.intp)
-        linkage.cut(self.first, self.second, self.height, np.asarray(ks, np.intp), finest, coarser)
+        cut(self.first, self.second, self.height, np.asarray(ks, np.intp), finest, coarser)
         return list(coarser[:, finest])
 
 
@@ -79,8 +79,8 @@ class AgglomerativeEngine:
     """Engine for `sklearn.cluster.AgglomerativeClustering` with Euclidean distances.
 
     Ward and single linkage need memory in proportion to the number of points, average and
-    complete linkage a matrix of all distances. Of several merges of equal height, those of
-    points that come first in X go first.
+    complete linkage a matrix of all distances, as does Ward's of few points in many dimensions.
+    Of several merges of equal height, those of points that come first in X go first.
 
     Parameters
     ----------
@@ -110,13 +110,23 @@ class AgglomerativeEngine:
         if noise is None or setting.similarity.of_agreement is None:
             return [self._similarities(X, group, draw, epsilons, setting) for group in groups]
         from stablek.kernels import linkage
+        from stablek.kernels.linkage_agreements import agreements
 
         packed = pack(groups, len(X))
-        sums = linkage.agreements(
-            np.ascontiguousarray(X),
+        X = np.ascontiguousarray(X)
+        coefficients = np.empty((3, 0, 0))
+        if self._linkage != linkage.SINGLE and linkage.is_wide(*X.shape):
+            # Over a power of two, which is exact, so that no square overflows or vanishes.
+            exponent = -int(np.frexp(np.abs(X).max())[1])
+            coefficients = linkage.expand_distances(
+                np.ldexp(X, exponent), np.ldexp(noise, exponent)
+            )
+        sums = agreements(
+            X,
             noise,
             np.asarray(epsilons, dtype=np.float64),
             self._linkage,
+            coefficients,
             packed.rows,
             packed.row_starts,
             packed.values,

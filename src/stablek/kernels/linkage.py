@@ -1,8 +1,7 @@
-"""Agglomerative clustering: spanning edges of the dendrogram, and its cuts.
+"""Agglomerative clustering: spanning edges of the dendrogram.
 
 A dendrogram of n points is kept as n - 1 edges, each joining two points that stand for the two
-clusters that a merge joins, with the height of the merge. Cutting it at k clusters is leaving
-out the k - 1 highest edges, and the dendrogram of a node is the edges among its points.
+clusters that a merge joins, with the height of the merge; `stablek.kernels.cuts` cuts it.
 """
 
 from __future__ import annotations
@@ -10,11 +9,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.agreement import N_SUMS, agreement
-from stablek.kernels.compiling import inner, jit
-from stablek.kernels.noisy import gather
+from stablek.kernels.compiling import inner, jit, jit_sums
 
-__all__ = ["AVERAGE", "COMPLETE", "SINGLE", "WARD", "agreements", "cut", "grow"]
+__all__ = [
+    "AVERAGE",
+    "COMPLETE",
+    "SINGLE",
+    "WARD",
+    "distances_at",
+    "expand_distances",
+    "grow",
+    "is_wide",
+    "merge",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -22,6 +29,14 @@ Ints = NDArray[np.intp]
 WARD, AVERAGE, COMPLETE, SINGLE = range(4)
 
 _BLOCK = 128  # clusters whose distances to one cluster stay in the nearest cache
+_WIDE = 32  # features from which on a matrix of distances pays for Ward's linkage ...
+_FEW = 2048  # ... up to this number of points
+
+
+@jit
+def is_wide(n: int, n_features: int) -> bool:
+    """Whether Ward's linkage keeps the distances of n points, rather than computing them anew."""
+    return n_features >= _WIDE and n <= _FEW
 
 
 @jit
@@ -40,12 +55,12 @@ def grow(points: Floats, linkage: int, first: Ints, second: Ints, height: Floats
         Output: a number for each edge that grows with the height of its merge.
     """
     _rescale(points)
-    if linkage == WARD:
-        _grow_ward(points, first, second, height)
-    elif linkage == SINGLE:
+    if linkage == SINGLE:
         _grow_single(points, first, second, height)
+    elif linkage == WARD and not is_wide(points.shape[1], points.shape[0]):
+        _grow_ward(points, first, second, height)
     else:
-        _grow_matrix(points, linkage == COMPLETE, first, second, height)
+        merge(_distances(points, linkage), linkage, first, second, height)
 
 
 @inner
@@ -192,10 +207,8 @@ def _pack(
 
 
 @inner
-def _grow_matrix(
-    points: Floats, complete: bool, first: Ints, second: Ints, height: Floats
-) -> None:
-    """Dendrogram of average or complete linkage by nearest-neighbour chains, O(n^2) memory."""
+def _distances(points: Floats, linkage: int) -> Floats:
+    """Distances of points: for Ward's linkage half their squares, the heights of merges."""
     n_features, n = points.shape
     distances = np.zeros((n, n))
     for i in range(n):
@@ -205,9 +218,68 @@ def _grow_matrix(
             for j in range(n):
                 gap = points[feature, j] - position
                 row[j] += gap * gap
-        for j in range(n):
+        _finish(row, i, linkage)
+    return distances
+
+
+@inner
+def _finish(row: Floats, i: int, linkage: int) -> None:
+    """Make squared distances from point i what the linkage merges by."""
+    if linkage == WARD:
+        for j in range(row.shape[0]):
+            row[j] *= 0.5
+    else:
+        for j in range(row.shape[0]):
             row[j] = np.sqrt(row[j])
-        row[i] = np.inf
+    row[i] = np.inf  # not its own neighbour
+
+
+@jit_sums
+def expand_distances(X: Floats, noise: Floats) -> Floats:
+    """Squared distances of ``X + e noise`` as functions of the level: their coefficients.
+
+    Returns
+    -------
+    ndarray of shape (3, n, n)
+        The squared distance of points i and j is ``c[0, i, j] + e c[1, i, j] + e^2 c[2, i, j]``.
+    """
+    n, n_features = X.shape
+    c = np.zeros((3, n, n))
+    for i in range(n):
+        for j in range(i):
+            square, cross, own = 0.0, 0.0, 0.0
+            for feature in range(n_features):
+                gap = X[i, feature] - X[j, feature]
+                move = noise[i, feature] - noise[j, feature]
+                square += gap * gap
+                cross += gap * move
+                own += move * move
+            c[0, i, j] = c[0, j, i] = square
+            c[1, i, j] = c[1, j, i] = 2.0 * cross
+            c[2, i, j] = c[2, j, i] = own
+    return c
+
+
+@inner
+def distances_at(
+    coefficients: Floats, epsilon: float, members: Ints, linkage: int, distances: Floats
+) -> None:
+    """`_distances` of some points at a noise level, from `expand_distances`."""
+    n = members.shape[0]
+    for i in range(n):
+        square, cross = coefficients[0, members[i]], coefficients[1, members[i]]
+        own, row = coefficients[2, members[i]], distances[i]
+        for j in range(n):
+            at = members[j]
+            # Rounding can take a distance of nearly 0 below it.
+            row[j] = max(square[at] + epsilon * (cross[at] + epsilon * own[at]), 0.0)
+        _finish(row, i, linkage)
+
+
+@inner
+def merge(distances: Floats, linkage: int, first: Ints, second: Ints, height: Floats) -> None:
+    """Dendrogram by nearest-neighbour chains over a matrix of distances, which is overwritten."""
+    n = distances.shape[0]
     size = np.ones(n)
     void = np.zeros(n)  # infinite where a merged cluster was: added to distances, never nearest
     chain, link = np.empty(n, np.intp), np.empty(n)
@@ -243,9 +315,14 @@ def _grow_matrix(
         first[edge], second[edge], height[edge] = low, high, link[length - 1]
         length -= 2
         kept, gone = distances[low], distances[high]
-        if complete:
+        if linkage == COMPLETE:
             for j in range(n):
                 kept[j] = max(kept[j], gone[j])
+        elif linkage == WARD:
+            between = kept[high]
+            for j in range(n):
+                both = (size[low] + size[j]) * kept[j] + (size[high] + size[j]) * gone[j]
+                kept[j] = (both - size[j] * between) / (size[low] + size[high] + size[j])
         else:
             total = size[low] + size[high]
             for j in range(n):
@@ -286,161 +363,3 @@ def _grow_single(points: Floats, first: Ints, second: Ints, height: Floats) -> N
                 nearest += 1
         first[edge], second[edge], height[edge] = beside[nearest], nearest, reach[nearest]
         latest = nearest
-
-
-@inner
-def _largest(ks: Ints) -> int:
-    largest: int = ks[0]
-    for i in range(1, ks.shape[0]):
-        largest = max(largest, ks[i])
-    return largest
-
-
-@inner
-def _root(parent: Ints, i: int) -> int:
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
-
-
-@inner
-def _join(parent: Ints, a: int, b: int) -> None:
-    """Union that keeps the lowest member as the root, so labels follow first appearance."""
-    a, b = _root(parent, a), _root(parent, b)
-    parent[max(a, b)] = min(a, b)
-
-
-@jit
-def cut(first: Ints, second: Ints, height: Floats, ks: Ints, finest: Ints, coarser: Ints) -> int:
-    """Partitions of a dendrogram into each of several numbers of clusters.
-
-    Parameters
-    ----------
-    first, second, height : ndarray of shape (n - 1,)
-        Edges, from `grow`.
-    ks : ndarray of shape (n_ks,)
-        Numbers of clusters, from 1.
-    finest : ndarray of shape (n,)
-        Output: labels of the partition with the most clusters, in order of first appearance.
-    coarser : ndarray of shape (n_ks, min(max(ks), n))
-        Output: the label in each partition of every label of the finest one.
-
-    Returns
-    -------
-    int
-        Number of clusters of the finest partition.
-    """
-    n = finest.shape[0]
-    n_finest: int = min(_largest(ks), n)
-    # The edges to leave out, highest first; of equal ones the later is the higher.
-    top = np.empty(n_finest, np.intp)
-    n_top = 0
-    in_top = np.zeros(n, np.bool_)
-    for edge in range(n - 1):
-        if n_top == n_finest - 1:
-            if n_top == 0 or not height[edge] >= height[top[n_top - 1]]:
-                continue
-            n_top -= 1
-            in_top[top[n_top]] = False
-        at = n_top
-        while at > 0 and height[edge] >= height[top[at - 1]]:
-            top[at] = top[at - 1]
-            at -= 1
-        top[at] = edge
-        in_top[edge] = True
-        n_top += 1
-    parent = np.arange(n)
-    for edge in range(n - 1):
-        if not in_top[edge]:
-            _join(parent, first[edge], second[edge])
-    n_labels = 0
-    for i in range(n):
-        root = _root(parent, i)
-        if root == i:
-            finest[i] = n_labels
-            n_labels += 1
-        else:
-            finest[i] = finest[root]
-    for at in range(ks.shape[0]):
-        labels = coarser[at]
-        joined = np.arange(n_finest)
-        for rank in range(ks[at] - 1, n_finest - 1):
-            _join(joined, finest[first[top[rank]]], finest[second[top[rank]]])
-        n_labels = 0
-        for i in range(n_finest):
-            root = _root(joined, i)
-            if root == i:
-                labels[i] = n_labels
-                n_labels += 1
-            else:
-                labels[i] = labels[root]
-    return n_finest
-
-
-@jit
-def agreements(
-    X: Floats,
-    noise: Floats,
-    epsilons: Floats,
-    linkage: int,
-    rows: Ints,
-    row_starts: Ints,
-    ks: Ints,
-    k_starts: Ints,
-    labels: Ints,
-    label_starts: Ints,
-    n_labels: Ints,
-) -> Floats:
-    """Sums over the contingency tables of reference and perturbed cuts, for many groups.
-
-    Parameters
-    ----------
-    X, noise : ndarray of shape (n_samples, p)
-        Data, and what a noise level multiplies.
-    epsilons : ndarray of shape (n_epsilons,)
-        Noise levels.
-    linkage : int
-        As for `grow`.
-    rows : ndarray
-        Rows of X of every group, one after the other; group g has those from
-        ``row_starts[g]`` to ``row_starts[g + 1]``.
-    row_starts : ndarray of shape (n_groups + 1,)
-    ks : ndarray
-        Numbers of clusters of every group, cut by `k_starts` in the same way.
-    k_starts : ndarray of shape (n_groups + 1,)
-    labels : ndarray
-        Reference labels, from 0, for each entry of `ks`, cut by `label_starts`.
-    label_starts, n_labels : ndarray of shape (len(ks),)
-        Where each entry's labels start, and how many different ones there are.
-
-    Returns
-    -------
-    ndarray of shape (7, len(ks), n_epsilons)
-        The fields of `stablek.similarity.Agreement`.
-    """
-    result = np.empty((N_SUMS, ks.shape[0], epsilons.shape[0]))
-    sums = np.empty(N_SUMS)
-    for group in range(row_starts.shape[0] - 1):
-        members = rows[row_starts[group] : row_starts[group + 1]]
-        n = members.shape[0]
-        points = np.empty((X.shape[1], n))
-        first, second, height = np.empty(n - 1, np.intp), np.empty(n - 1, np.intp), np.empty(n - 1)
-        finest = np.empty(n, np.intp)
-        begin, end = k_starts[group], k_starts[group + 1]
-        if begin == end:
-            continue
-        coarser = np.empty((end - begin, min(_largest(ks[begin:end]), n)), np.intp)
-        for level in range(epsilons.shape[0]):
-            gather(X, noise, epsilons[level], members, points)
-            grow(points, linkage, first, second, height)
-            n_finest = cut(first, second, height, ks[begin:end], finest, coarser)
-            for at in range(begin, end):
-                reference = labels[label_starts[at] : label_starts[at] + n]
-                table = np.zeros(n_labels[at] * n_finest, np.intp)
-                for i in range(n):
-                    table[reference[i] * n_finest + coarser[at - begin, finest[i]]] += 1
-                agreement(table, 0, n_labels[at], n_finest, sums)
-                for field in range(N_SUMS):
-                    result[field, at, level] = sums[field]
-    return result
