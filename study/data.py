@@ -14,6 +14,9 @@ from stablek import SVDGaussianMixture, datasets
 
 INFO = {info.name: info for info in datasets.list_benchmark()}
 
+# Pairs of Gaussians, and how many standard deviations they are apart.
+PAIRS = {"two_gaussians": 8.0, "near_gaussians": 4.0}
+
 _GENERATORS = {
     "uniform": datasets.make_uniform,
     "gaussian": datasets.make_gaussian,
@@ -35,18 +38,20 @@ def load(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def _draw(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     n_features, n_samples = size(name)
     kind = name.rsplit("_", 2)[0]
-    if kind == "two_gaussians":
-        return two_gaussians(n_samples, n_features, seed)
+    if kind in PAIRS:
+        return two_gaussians(n_samples, n_features, PAIRS[kind], seed)
     if kind == "three_gaussians":
         return datasets.make_three_gaussians(n_samples, random_state=seed)
     return _GENERATORS[kind](n_samples, n_features, random_state=seed)
 
 
-def two_gaussians(n_samples: int, n_features: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two round Gaussians eight standard deviations apart, along the diagonal."""
+def two_gaussians(
+    n_samples: int, n_features: int, distance: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two round Gaussians, their distance in standard deviations, along the diagonal."""
     y = np.arange(n_samples) % 2
     noise = np.random.default_rng(seed).standard_normal((n_samples, n_features))
-    return noise + 8.0 / np.sqrt(n_features) * y[:, None], y
+    return noise + distance / np.sqrt(n_features) * y[:, None], y
 
 
 def size(name: str) -> tuple[int, int]:

@@ -11,6 +11,8 @@ from stablek import Stadion
 from stablek.similarity import compare_labels
 from study import data
 
+AGGREGATIONS = ("max", "mean")
+
 
 def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
     """The paper's Stadion settings in full, extended version; ``changes`` overrides."""
@@ -55,10 +57,22 @@ def fit_stadion(
     return model, perf_counter() - started
 
 
+def stadion_affixes(fit: str) -> tuple[str, str]:
+    """What stands before and behind the aggregation in the names of a fit's methods."""
+    suffix = ("_extended" if "extend" in fit else "") + ("_sqrt" if "sqrt" in fit else "")
+    return "stadion_", suffix
+
+
+def stadion_names(fit: str) -> list[str]:
+    """Methods of a fit, one for each aggregation."""
+    prefix, suffix = stadion_affixes(fit)
+    return [f"{prefix}{aggregation}{suffix}" for aggregation in AGGREGATIONS]
+
+
 def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -> dict[str, Any]:
     """Outcomes of both aggregations, with the margin of the answer."""
     outcomes = {}
-    for aggregation in ("max", "mean"):
+    for aggregation in AGGREGATIONS:
         chosen = model.reselect(aggregation=aggregation)
         scores = np.sort(chosen.scores)
         at = list(chosen.k_values).index(chosen.best_value)

@@ -264,6 +264,7 @@ def test_common_partitions_are_those_that_stadion_judges():
     np.testing.assert_array_equal(row.selector.reference_labels_, fitted.reference_labels_)
 
 
+@pytest.mark.filterwarnings("ignore:similarity .mcnemar. is not 1")
 def test_similarities_together_answer_as_each_alone():
     runs = [run for run in plan(TINY) if run.experiment == "similarity"]
     [task] = tasks_of(run for run in runs if run.dataset == TINY.benchmark[0])

@@ -7,13 +7,12 @@ from typing import Any
 
 from stablek.similarity import compare_labels
 from study import data
-from study.fitting import fit_stadion, stadion_settings
+from study.fitting import AGGREGATIONS, fit_stadion, stadion_settings
 from study.plan import Run, Task, canonical
 from study.protocol import Protocol
 
 NAME = "hyperparameters"
 NOISES = ("uniform", "gaussian")
-AGGREGATIONS = ("max", "mean")
 RELABEL = {"kmeans": "extend", "ward": "refit", "gmm": "extend"}
 
 

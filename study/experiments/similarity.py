@@ -11,14 +11,13 @@ from sklearn.base import clone
 from stablek import compare
 from stablek.similarity import compare_labels
 from study import data
-from study.fitting import stadion, stadion_outcomes, stadion_settings
+from study.fitting import AGGREGATIONS, stadion, stadion_outcomes, stadion_settings
 from study.plan import Run, Task, canonical
 from study.protocol import Protocol
 
 NAME = "similarity"
 FIT = "measures"
 EXTERNAL = "external"
-AGGREGATIONS = ("max", "mean")
 
 
 def plan(protocol: Protocol) -> Iterator[Run]:

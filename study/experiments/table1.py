@@ -12,7 +12,13 @@ from stablek import compare
 from stablek.selectors import SELECTORS
 from stablek.similarity import compare_labels
 from study import data
-from study.fitting import fit_stadion, stadion_outcomes, stadion_settings
+from study.fitting import (
+    fit_stadion,
+    stadion_affixes,
+    stadion_names,
+    stadion_outcomes,
+    stadion_settings,
+)
 from study.plan import Run, Task, canonical
 from study.protocol import Protocol
 
@@ -88,7 +94,7 @@ def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, dict,
     for position, fit in enumerate(_STADION_FITS[algorithm]):
         relabel, epsilons = _STADION[fit]
         settings = stadion_settings(protocol, relabel=relabel, epsilons=epsilons)
-        names = _stadion_names(fit) + (["oracle"] if position == 0 else [])
+        names = stadion_names(fit) + (["oracle"] if position == 0 else [])
         yield fit, settings, {name: {} for name in names}, protocol.seeds
 
     judged = _INDICES
@@ -111,11 +117,6 @@ def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, dict,
     if algorithm != "gmm_svd":
         yield "lange", {**resampled, "n_splits": protocol.n_splits}, {"lange": {}}, one
         yield "ben_hur", {**resampled, "n_pairs": protocol.n_pairs}, {"ben_hur": {}}, one
-
-
-def _stadion_names(fit: str) -> list[str]:
-    suffix = ("_extended" if "extend" in fit else "") + ("_sqrt" if "sqrt" in fit else "")
-    return [f"stadion_{aggregation}{suffix}" for aggregation in ("max", "mean")]
 
 
 def _gap_name(gap: str, power: int, rule: str) -> str:
@@ -149,8 +150,7 @@ def compute(task: Task) -> dict[str, Any]:
 def _stadion(task: Task, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """Both aggregations; and the oracle, which knows the ARI of every K's partition."""
     model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
-    suffix = _stadion_names(task.fit)[0].removeprefix("stadion_max")
-    outcomes = stadion_outcomes(model, seconds, "stadion_", suffix)
+    outcomes = stadion_outcomes(model, seconds, *stadion_affixes(task.fit))
     aris = [compare_labels(y, labels) for labels in model.reference_labels_]
     truth = len(np.unique(y))
     return outcomes | {"oracle": {"k": truth, "seconds": 0.0, "details": {"ari": aris}}}

@@ -34,15 +34,17 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
     )
     yield _five(rows, protocol)
     alone = rows[rows["kind"].isin(protocol.distributions)]
-    pairs = rows[rows["kind"] == "two_gaussians"]
+    panels = {"no clusters": (alone, 1)}
     yield _rates("k1_dimension", "Rate of K = 1 on data without clusters", alone, 1)
-    yield _rates("k2_dimension", "Rate of K = 2 on two separated Gaussians", pairs, 2)
+    for kind, distance in data.PAIRS.items():
+        title = f"two Gaussians, {distance:g} standard deviations apart"
+        pairs = rows[rows["kind"] == kind]
+        if len(pairs):
+            panels[title] = (pairs, 2)
+            yield _rates(f"k2_{kind}", f"Rate of K = 2 on {title}", pairs, 2)
     yield from _by_distribution(alone)
-    caption = (
-        "Rate of the right answer by dimension: no clusters (left), two Gaussians eight standard "
-        "deviations apart (right)."
-    )
-    yield Drawing("dimension", caption, lambda: _draw(alone, pairs))
+    caption = "Rate of the right answer by dimension."
+    yield Drawing("dimension", caption, lambda: _draw(panels))
 
 
 def _five(rows: pd.DataFrame, protocol: Protocol) -> Table:
@@ -87,16 +89,24 @@ def _by_distribution(rows: pd.DataFrame) -> Iterator[Table]:
     yield Table("k1_distribution", title, columns, body)
 
 
-def _draw(alone: pd.DataFrame, pairs: pd.DataFrame) -> Any:
+def _draw(panels: dict[str, tuple[pd.DataFrame, int]]) -> Any:
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
-    for ax, rows, k in zip(axes, (alone, pairs), (1, 2), strict=True):
+    figure, axes = plt.subplots(
+        1,
+        len(panels),
+        figsize=(4 * len(panels) + 3, 4),
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for ax, (title, (rows, k)) in zip(axes[0], panels.items(), strict=True):
         table = rates(rows, k)
         for method in table.index:
             style = "-o" if method.startswith("Stadion") else ":."
             ax.plot(table.columns, table.loc[method], style, label=method)
-        ax.set(xscale="log", xlabel="dimension p", ylabel=f"rate of K = {k}", ylim=(-0.03, 1.03))
-    handles, labels = axes[0].get_legend_handles_labels()
+        ax.set(xscale="log", xlabel="dimension p", ylabel=f"rate of K = {k}", title=title)
+        ax.set(ylim=(-0.03, 1.03))
+    handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center", fontsize="x-small")
     return figure
