@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from study import data
@@ -42,6 +43,7 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
         if len(pairs):
             panels[title] = (pairs, 2)
             yield _rates(f"k2_{kind}", f"Rate of K = 2 on {title}", pairs, 2)
+    yield _margins(rows)
     yield from _by_distribution(alone)
     caption = "Rate of the right answer by dimension."
     yield Drawing("dimension", caption, lambda: _draw(panels))
@@ -87,6 +89,26 @@ def _by_distribution(rows: pd.DataFrame) -> Iterator[Table]:
     columns = ("method", "distribution", "N", *(f"p = {p}" for p in sorted(rows["p"].unique())))
     title = "Rate of K = 1 by distribution and size"
     yield Table("k1_distribution", title, columns, body)
+
+
+def _margins(rows: pd.DataFrame) -> Table:
+    """Whether right answers can be told from wrong ones by what Stadion says of itself."""
+    rows = rows[rows["method"].str.startswith("stadion") & rows["k"].notna()]
+    body = []
+    for name, own in rows.groupby("name"):
+        pairs = own["kind"].isin(data.PAIRS)
+        for what, chosen, truth in (("none", ~pairs, 1), ("two", pairs, 2)):
+            for right in (True, False):
+                group = own[chosen & ((own["k"] == truth) == right)]
+                margins = [each["margin"] for each in group["details"]]
+                certain = [each["frequency"] > 0.95 for each in group["details"]]
+                if len(group):
+                    quantiles = np.quantile(margins, [0.05, 0.5, 0.95]).tolist()
+                    body.append([name, what, right, len(group), *quantiles, np.mean(certain)])
+    columns = ("method", "clusters", "right", "answers", "margin, 5%", "median", "95%")
+    columns += ("share with frequency above 0.95",)
+    note = "Margin and frequency: see Table 1."
+    return Table("k1_margins", "Margins of right and wrong answers", columns, body, note)
 
 
 def _draw(panels: dict[str, tuple[pd.DataFrame, int]]) -> Any:
