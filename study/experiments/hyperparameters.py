@@ -34,7 +34,7 @@ def plan(protocol: Protocol) -> Iterator[Run]:
 def weight(task: Task) -> float:
     """Expected cost."""
     n_features, n_samples = data.size(task.dataset)
-    power = 2.2 if task.algorithm == "gmm" else 0.7
+    power = 1.2 if task.algorithm == "gmm" else 0.55
     share = {"kmeans": 2.0, "ward": 1.0, "gmm": 2.0}[task.algorithm]
     return n_samples * n_features**power * share
 

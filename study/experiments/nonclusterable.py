@@ -97,7 +97,7 @@ def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, tuple
 def weight(task: Task) -> float:
     """Expected cost."""
     n_features, n_samples = data.size(task.dataset)
-    power = 1.5 if task.algorithm == "gmm" else 0.5
+    power = 1.0 if task.algorithm == "gmm" else 0.4
     return n_samples * n_features**power * _SLOW.get((task.algorithm, task.fit), 1.0)
 
 

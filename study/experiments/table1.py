@@ -131,8 +131,7 @@ def _hennig_name(rule: str) -> str:
 def weight(task: Task) -> float:
     """Expected cost."""
     n_features, n_samples = data.size(task.dataset)
-    # Full covariances cost more than the square of the dimension.
-    power = 2.2 if task.algorithm.startswith("gmm") else 0.7
+    power = 1.2 if task.algorithm.startswith("gmm") else 0.55
     share = {"kmeans": 1.0, "ward": 0.1, "gmm": 1.0, "gmm_svd": 2.0}[task.algorithm]
     return n_samples * n_features**power * share * _WEIGHTS.get(task.fit, _GAP_WEIGHT)
 
