@@ -122,13 +122,19 @@ def _draw(panels: dict[str, tuple[pd.DataFrame, int]]) -> Any:
         squeeze=False,
         layout="constrained",
     )
+    names = sorted({name for rows, _ in panels.values() for name in rows["name"]})
+    colours = dict(zip(names, plt.get_cmap("tab20").colors, strict=False))
+    handles = {}
     for ax, (title, (rows, k)) in zip(axes[0], panels.items(), strict=True):
         table = rates(rows, k)
         for method in table.index:
             style = "-o" if method.startswith("Stadion") else ":."
-            ax.plot(table.columns, table.loc[method], style, label=method)
+            [handles[method]] = ax.plot(
+                table.columns, table.loc[method], style, color=colours[method]
+            )
         ax.set(xscale="log", xlabel="dimension p", ylabel=f"rate of K = {k}", title=title)
         ax.set(ylim=(-0.03, 1.03))
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", fontsize="x-small")
+    shown = sorted(handles)
+    lines = [handles[name] for name in shown]
+    figure.legend(lines, shown, loc="outside right center", fontsize="x-small")
     return figure
