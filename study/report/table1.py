@@ -73,7 +73,7 @@ def _column(rows: pd.DataFrame, algorithm: str, protocol: Protocol) -> Table:
     note = (
         f"Ranks among {ranked.shape[1]} of {len(methods)} methods on {len(ranked)} of "
         f"{len(protocol.benchmark)} data sets; seconds are the median over data sets, the "
-        f"partitions included."
+        f"partitions included, of runs two at a time."
     )
     name = f"table1_{algorithm}"
     return Table(name, paper.ALGORITHMS[algorithm], columns, body, note)
