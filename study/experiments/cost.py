@@ -17,6 +17,7 @@ from study.protocol import Protocol
 NAME = "cost"
 BASE = {"N": 2000, "K": 8, "K'": 4, "D": 4, "M": 4}
 MODES = {"kmeans": ("refit", "extend"), "ward": ("refit",)}
+LARGER = {"extend": 10}  # times as many points: it would be over too soon to be timed
 SERIAL = True  # times of runs side by side are not comparable
 
 
@@ -27,6 +28,8 @@ def plan(protocol: Protocol) -> Iterator[Run]:
             for axis, values in protocol.cost:
                 for value in values:
                     common = {**BASE, axis: value, "n_init": 10, "n_timings": protocol.n_timings}
+                    common["N"] *= LARGER.get(relabel, 1)
+                    value = common[axis]
                     run = (NAME, "blobs", algorithm, f"{relabel} {axis}={value}", 0, relabel)
                     yield Run(*run, canonical(common))
 
