@@ -29,9 +29,10 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
     rows["p"], rows["n"] = [p for p, _ in sizes], [n for _, n in sizes]
     rows["kind"] = [name.rsplit("_", 2)[0] for name in rows["dataset"]]
     yield (
-        f"K from 1 to {protocol.unclustered_k_max}, {protocol.n_samplings} drawings of each "
-        "distribution. No answer counts as a wrong one. The paper gives Stadion's K for five "
-        "sets, 1 for all of them; it names neither the version nor the candidates."
+        f"K from 1 to {protocol.unclustered_k_max}, up to {protocol.n_samplings} drawings of each "
+        "distribution: the tables count the runs. No answer counts as a wrong one. The paper "
+        "gives Stadion's K for five sets, 1 for all of them; it names neither the version nor the "
+        "candidates."
     )
     yield _five(rows, protocol)
     alone = rows[rows["kind"].isin(protocol.distributions)]

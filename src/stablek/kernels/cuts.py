@@ -41,6 +41,19 @@ def _join(parent: Ints, a: int, b: int) -> None:
     parent[max(a, b)] = min(a, b)
 
 
+@inner
+def _number(parent: Ints, labels: Ints) -> None:
+    """Label the sets of a union in order of first appearance."""
+    n_labels = 0
+    for i in range(parent.shape[0]):
+        root = _root(parent, i)
+        if root == i:
+            labels[i] = n_labels
+            n_labels += 1
+        else:
+            labels[i] = labels[root]
+
+
 @jit
 def cut(first: Ints, second: Ints, height: Floats, ks: Ints, finest: Ints, coarser: Ints) -> int:
     """Partitions of a dendrogram into each of several numbers of clusters.
@@ -84,25 +97,10 @@ def cut(first: Ints, second: Ints, height: Floats, ks: Ints, finest: Ints, coars
     for edge in range(n - 1):
         if not in_top[edge]:
             _join(parent, first[edge], second[edge])
-    n_labels = 0
-    for i in range(n):
-        root = _root(parent, i)
-        if root == i:
-            finest[i] = n_labels
-            n_labels += 1
-        else:
-            finest[i] = finest[root]
+    _number(parent, finest)
     for at in range(ks.shape[0]):
-        labels = coarser[at]
         joined = np.arange(n_finest)
         for rank in range(ks[at] - 1, n_finest - 1):
             _join(joined, finest[first[top[rank]]], finest[second[top[rank]]])
-        n_labels = 0
-        for i in range(n_finest):
-            root = _root(joined, i)
-            if root == i:
-                labels[i] = n_labels
-                n_labels += 1
-            else:
-                labels[i] = labels[root]
+        _number(joined, coarser[at])
     return n_finest
