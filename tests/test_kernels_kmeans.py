@@ -9,6 +9,7 @@ import itertools
 
 import numpy as np
 import pytest
+from numba import njit
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -18,11 +19,13 @@ from stablek.kernels.kmeans_batches import (
     Task,
     batches,
     fit,
+    fit_labels,
     in_units,
     load,
     nearest_labels,
     row_blocks,
 )
+from stablek.kernels.kmeans_boxes import CENTERS, compact_clouds, near_box
 from stablek.kernels.kmeans_clouds import centre_clouds
 from stablek.kernels.kmeans_starts import draw_starts, draws_memory
 from stablek.kernels.kmeans_tiles import TILE
@@ -209,3 +212,73 @@ def test_sets_fitted_together_get_what_each_gets_alone(rng):
         for f in (0, 1):
             start = at[2 * i + f]
             np.testing.assert_array_equal(labels[start : start + len(rows)], found[f])
+
+
+def noisy_fit(X, ks, epsilon=0.3):
+    """Centres and labels of fits of a noisy copy; guided, so that Lloyd's steps decide alone."""
+    task = task_of(X, ks, epsilon)
+    guides = np.concatenate([X[:: len(X) // k][:k] for k in ks])
+    clouds, centers = fit(X, np.random.default_rng(1).normal(size=X.shape), task, guides, RULE)
+    labels, _ = fit_labels(clouds, task, centers)
+    return clouds, centers, labels.reshape(len(ks), len(X))
+
+
+@pytest.mark.parametrize("spread", [0.02, 1.0])
+@pytest.mark.parametrize("n_features", [1, 2, 3, 10, 40])
+@pytest.mark.parametrize("n", [129, 192, 1000])
+def test_only_centres_that_cannot_be_nearest_are_passed_over(
+    n, n_features, spread, rng, monkeypatch
+):
+    X = rng.normal(size=(8, n_features))[rng.integers(0, 8, n)]
+    X = X + spread * rng.normal(size=X.shape)
+    ks = [3, CENTERS, 20, 60]
+    clouds, centers, labels = noisy_fit(X, ks)
+    assert clouds.compact.all()
+    monkeypatch.setattr("stablek.kernels.kmeans_batches.compact_clouds", lambda *_: None)
+    plain, plain_centers, plain_labels_ = noisy_fit(X, ks)
+    assert not plain.compact.any()
+    np.testing.assert_allclose(centers, plain_centers, atol=1e-9)
+    np.testing.assert_array_equal(labels, plain_labels_)
+
+
+def test_compact_tiles_hold_the_points_of_the_cloud_inside_their_boxes(rng):
+    X = rng.normal(size=(1000, 3)) * [1.0, 5.0, 0.1]
+    clouds = load(X, X, task_of(X, [20]))
+    centre_clouds(clouds)
+    before = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4).copy()
+    compact_clouds(clouds, np.array([20]))
+    after = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4)
+    np.testing.assert_array_equal(np.sort(clouds.origin), np.arange(1024))
+    np.testing.assert_array_equal(after, before[clouds.origin])
+    assert (clouds.origin[:1000] < 1000).all()
+    for tile, (low, high) in enumerate(clouds.boxes):
+        own = after[tile * TILE : min((tile + 1) * TILE, 1000)]
+        np.testing.assert_array_equal(low, own.min(axis=0))
+        np.testing.assert_array_equal(high, own.max(axis=0))
+        np.testing.assert_allclose(clouds.totals[tile], own.sum(axis=0), atol=1e-12)
+    sides = clouds.boxes[:, 1] - clouds.boxes[:, 0]
+    whole = before.max(axis=0) - before.min(axis=0)
+    assert sides[:, 1].mean() < 0.25 * whole[1]
+
+
+@njit
+def listed_near(boxes, columns, k):
+    few = np.empty(k + 3, dtype=np.int64)
+    count = near_box(boxes, 0, columns, 0, k, np.empty(k), np.empty(k), few)
+    return few[:count]
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+def test_centres_near_a_box_are_those_nearest_to_one_of_its_points_ties_included(n_features, rng):
+    n_near = 0
+    for _ in range(200):
+        # On a grid many points are as close to one centre as to another.
+        centers = rng.integers(-8, 9, size=(15, n_features)) / 16
+        box = np.sort(rng.integers(-8, 9, size=(2, n_features)) / 16, axis=0)
+        near = listed_near(box[None], centers.T.ravel().copy(), 15)
+        inside = box[0] + rng.integers(0, 5, size=(300, n_features)) / 4 * (box[1] - box[0])
+        distances = ((inside[:, None] - centers[None]) ** 2).sum(axis=-1)
+        winners = np.flatnonzero((distances == distances.min(axis=1, keepdims=True)).any(axis=0))
+        assert np.isin(winners, near).all()
+        n_near += len(near)
+    assert n_near < 0.6 * 200 * 15

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["inner", "inner_exact", "jit", "jit_exact", "jit_sums"]
+__all__ = ["inner", "inner_exact", "jit", "jit_exact", "jit_sums", "spliced"]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -50,3 +50,11 @@ def inner(kernel: Kernel) -> Kernel:
 def inner_exact(kernel: Kernel) -> Kernel:
     """`inner` with every operation rounded on its own: for bits that must equal numpy's."""
     return cast(Kernel, njit(**{**_INNER, "fastmath": False})(kernel))
+
+
+def spliced(kernel: Kernel) -> Kernel:
+    """`inner` for a function that calls others, deep in a loop: put in place of its call.
+
+    A call of such a function counts references to its arrays, which costs more than short work.
+    """
+    return cast(Kernel, njit(inline="always", **_INNER)(kernel))

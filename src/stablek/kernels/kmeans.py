@@ -51,11 +51,14 @@ def race_fits(
     """
     width = clouds.mean.shape[1]
     batch, stride = len(work.labels), work.stride
+    points, origin, slot, raced = clouds.points, clouds.origin, work.slot, work.centers
     at = 0
     for f in range(len(ks)):
         cloud, k = fit_cloud[f], ks[f]
         n, tile, square = clouds.n[cloud], clouds.tile_at[cloud], clouds.square[cloud]
         limit = tol * square / (n * n_features)
+        for i in range((n + TILE - 1) // TILE * TILE):
+            slot[origin[tile * TILE + i]] = i
         stream(seed, -k, work.state)
         first, n_starts = 0, n_init
         guided = not np.isnan(centers[at, 0])
@@ -64,32 +67,32 @@ def race_fits(
             if fine:
                 first, n_starts = 0, 1
             elif stage > 0:
-                _challenge(clouds.points, tile, n, k, work)
+                _challenge(points, tile, n, k, work)
                 first, n_starts = 1, SWAPS + 1
             else:
                 for s in range(n_init):
                     for c in range(k):
                         index = order[order_at[cloud] + s * order_k[cloud] + c]
-                        x = place(tile, index, 0, width)
+                        x = place(tile, slot[index], 0, width)
                         for j in range(width):
-                            work.centers[s * stride + c, j] = clouds.points[x + j * TILE]
+                            raced[s * stride + c, j] = points[x + j * TILE]
                 if guided:
                     n_starts += 1
                     for c in range(k):
                         for j in range(width):
-                            work.centers[n_init * stride + c, j] = centers[at + c, j]
+                            raced[n_init * stride + c, j] = centers[at + c, j]
             for low in range(first, n_starts, batch):
                 high = min(low + batch, n_starts)
                 steps = min(_FINE_STEPS, max_iter) if fine else max_iter
                 shift = _FINE * limit if fine else limit
-                lloyd(clouds.points, tile, n, k, low, high, steps, shift, square, work)
+                lloyd(clouds, cloud, k, low, high, steps, shift, work)
             if not fine:
-                improved = _winner_first(n_starts, k, stride, square, work.centers, work.inertia)
+                improved = _winner_first(n_starts, k, stride, square, raced, work.inertia)
                 if guided or (stage > 0 and not improved):
                     break
         for c in range(k):
             for j in range(width):
-                centers[at + c, j] = work.centers[c, j] if k > 1 else 0.0
+                centers[at + c, j] = raced[c, j] if k > 1 else 0.0
         at += k
 
 
@@ -116,12 +119,12 @@ def _challenge(points: Floats, start: int, n: int, k: int, work: Race) -> None:
     The centre that is missed least goes to a point drawn with probability proportional to its
     squared distance from its own centre.
     """
-    centers, distance, cost = work.centers, work.distance, work.cost
+    centers, distance, cost, slot = work.centers, work.distance, work.cost, work.slot
     width = centers.shape[1]
     total = 0.0
     for i in range(n):
         distance[i] = 0.0
-        label, x = work.labels[0, i], place(start, i, 0, width)
+        label, x = work.labels[0, slot[i]], place(start, slot[i], 0, width)
         for j in range(width):
             gap = points[x + j * TILE] - centers[label, j]
             distance[i] += gap * gap
@@ -148,6 +151,6 @@ def _challenge(points: Floats, start: int, n: int, k: int, work: Race) -> None:
         for j in range(width):
             for c in range(k):
                 centers[s * work.stride + c, j] = centers[c, j]
-            centers[s * work.stride + missed, j] = points[place(start, taken, j, width)]
+            centers[s * work.stride + missed, j] = points[place(start, slot[taken], j, width)]
         if s % 2 == 0:  # two swaps for each centre that goes
             cost[missed] = np.inf

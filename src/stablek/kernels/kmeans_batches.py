@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.kmeans import SWAPS, race_fits
+from stablek.kernels.kmeans_boxes import compact_clouds
 from stablek.kernels.kmeans_clouds import centre_clouds, label_fits, load_clouds
 from stablek.kernels.kmeans_lloyd import race_memory
 from stablek.kernels.kmeans_starts import draw_starts, draws_memory
@@ -89,6 +90,10 @@ def load(X: Floats, noise: Floats, task: Task) -> Clouds:
         np.zeros((n_sets, width)),
         np.ones(n_sets),
         np.zeros(n_sets),
+        np.zeros(n_sets, dtype=np.bool_),
+        np.empty((tiles[-1], 2, width)),
+        np.empty((tiles[-1], width)),
+        np.empty(tiles[-1] * TILE, dtype=np.int32),
     )
     load_clouds(X, noise, task.epsilons, task.rows, task.row_at, clouds)
     return clouds
@@ -120,6 +125,7 @@ def fit(
         order,
         order_at,
     )
+    compact_clouds(clouds, order_k)
     n_features, of = X.shape[1], np.repeat(task.fit_cloud, task.ks)
     centers = np.full((len(of), width), np.nan)
     if guides is not None:

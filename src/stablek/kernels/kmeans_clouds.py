@@ -35,10 +35,13 @@ def load_clouds(
     """
     for c in range(len(clouds.n)):
         n = clouds.n[c]
+        clouds.compact[c] = False
         for t in range((n + TILE - 1) // TILE):
             first, count = row_at[c] + t * TILE, min(TILE, n - t * TILE)
             tile = clouds.tile_at[c] + t
             load_tile(X, 0, noise, epsilons[c], rows, first, count, clouds.points, tile)
+            for i in range(TILE):
+                clouds.origin[tile * TILE + i] = t * TILE + i
 
 
 def centre_clouds(clouds: Clouds) -> None:
@@ -78,15 +81,18 @@ def label_fits(
     begin at ``label_at[f]``.
     """
     width = clouds.mean.shape[1]
-    weights, bias, scores, best, found = scratch
+    weights, bias, scores, best, found, rows = scratch
     at = 0
     for f in range(len(ks)):
-        k, n, start = ks[f], clouds.n[fit_cloud[f]], clouds.tile_at[fit_cloud[f]]
+        cloud, k = fit_cloud[f], ks[f]
+        n, start = clouds.n[cloud], clouds.tile_at[cloud]
         contrast(centers, at, k, weights, bias, 0)
         at += k
         for tile in range((n + TILE - 1) // TILE):
             lanes, count = lanes_of(n, tile), min(TILE, n - tile * TILE)
-            score_rows(clouds.points, start + tile, width, lanes, weights, bias, 0, k - 1, scores)
-            nearest(scores, 0, k - 1, lanes, best, found)
+            score_rows(
+                clouds.points, start + tile, width, lanes, weights, bias, 0, rows, k - 1, scores
+            )
+            nearest(scores, 0, rows, k - 1, 0.0, lanes, best, found)
             for i in range(count):
-                labels[label_at[f] + tile * TILE + i] = found[i]
+                labels[label_at[f] + clouds.origin[(start + tile) * TILE + i]] = found[i]

@@ -78,7 +78,7 @@ def extend_tables(
     ``offset`` of X; counts are added, so that rows may come in blocks.
     """
     width = padded(X.shape[1])
-    weights, bias, scores, best, found = scratch
+    weights, bias, scores, best, found, each = scratch
     points, shifts, slopes, zeros, cells = more
     label_at = center_at = 0
     for g in range(len(row_bounds) - 1):
@@ -100,8 +100,8 @@ def extend_tables(
                 low = row_bounds[g] + tile * TILE
                 load_tile(X, 0, noise, 0.0, rows, low, count, points, 0)
                 load_tile(noise, offset, noise, 0.0, rows, low, count, shifts, 0)
-                score_rows(points, 0, width, lanes, weights, bias, 0, row, scores)
-                score_rows(shifts, 0, width, lanes, weights, zeros, 0, row, slopes)
+                score_rows(points, 0, width, lanes, weights, bias, 0, each, row, scores)
+                score_rows(shifts, 0, width, lanes, weights, zeros, 0, each, row, slopes)
                 at = 0
                 for q in range(part, stop):
                     k = ks[q]

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner
+from stablek.kernels.kmeans_boxes import CENTERS, near_box, rows_of
 from stablek.kernels.kmeans_tiles import (
     TILE,
+    Clouds,
     Scores,
     contrast,
     lanes_of,
@@ -34,7 +36,9 @@ class Race(NamedTuple):
     """What the restarts of one fit hold.
 
     Restart s has rows ``s * stride`` and following in ``centers`` and ``sums``; a row of
-    ``sums`` has the sum of the points of a cluster, and their number behind it.
+    ``sums`` has the sum of the points of a cluster, and their number behind it. ``columns`` has
+    the centres of the restarts that still run, feature after feature. Point i of the cloud is
+    at place ``slot[i]``.
     """
 
     stride: int
@@ -47,6 +51,9 @@ class Race(NamedTuple):
     active: Ints
     moved: Ints
     movers: Ints
+    slot: Ints
+    columns: Floats
+    few: Ints
     distance: Floats
     cost: Floats
     state: NDArray[np.uint64]
@@ -67,7 +74,10 @@ def race_memory(n: int, width: int, k: int, n_starts: int) -> Race:
         np.empty(n_starts, dtype=np.int64),
         np.empty(n_starts, dtype=np.int64),
         np.empty(TILE, dtype=np.int64),
-        np.empty(n),
+        np.empty((n + TILE - 1) // TILE * TILE, dtype=np.int32),
+        np.empty(batch * width * k),
+        np.empty(k + 3, dtype=np.int64),
+        np.empty(max(n, k)),
         np.empty(k),
         np.empty(1, dtype=np.uint64),
         scores_memory(batch * k, width, max(_ROWS, k)),
@@ -76,114 +86,183 @@ def race_memory(n: int, width: int, k: int, n_starts: int) -> Race:
 
 @inner
 def lloyd(
-    points: Floats,
-    start: int,
-    n: int,
+    clouds: Clouds,
+    cloud: int,
     k: int,
     low: int,
     high: int,
     max_iter: int,
     limit: float,
-    square: float,
     work: Race,
 ) -> None:
     """Iterate restarts low to high side by side until each has converged or is dropped.
 
-    The cloud begins at tile ``start`` and has the sum of squares ``square``; a squared shift of
-    the centres of at most ``limit`` is convergence.
+    A squared shift of the centres of at most ``limit`` is convergence.
     """
+    points, boxes, totals = clouds.points, clouds.boxes, clouds.totals
+    square = clouds.square[cloud]
+    n, start = clouds.n[cloud], clouds.tile_at[cloud]
     width, stride = work.centers.shape[1], work.stride
-    weights, bias, scores, best, found = work.scratch
-    active, moved, labels = work.active, work.moved, work.labels
+    weights, bias, scores, best, found, all_rows = work.scratch
+    active, moved, labels, few = work.active, work.moved, work.labels, work.few
+    columns, distance, cost = work.columns, work.distance, work.cost
+    centers, sums, movers = work.centers, work.sums, work.movers
+    inertia, decrease, running = work.inertia, work.decrease, work.running
     at_once = max(1, _ROWS // (k - 1))
+    boxed = clouds.compact[cloud] and k >= CENTERS
+    if boxed:
+        at_once = 1
     for s in range(low, high):
-        work.running[s] = 1
-        work.inertia[s] = np.inf
-        for i in range(n):
-            labels[s - low, i] = -1
+        running[s] = 1
+        inertia[s] = np.inf
         for c in range(k):
             for j in range(width + 1):
-                work.sums[s * stride + c, j] = 0.0
+                sums[s * stride + c, j] = 0.0
     for iteration in range(max_iter):
         n_active = 0
         for s in range(low, high):
-            if work.running[s] == 1:
-                contrast(work.centers, s * stride, k, weights, bias, n_active * (k - 1))
+            if running[s] == 1:
+                contrast(centers, s * stride, k, weights, bias, n_active * (k - 1))
+                if boxed:
+                    for j in range(width):
+                        for c in range(k):
+                            at = (n_active * width + j) * k + c
+                            columns[at] = centers[s * stride + c, j]
                 active[n_active] = s
-                moved[n_active] = 0
+                moved[n_active] = 1 if iteration == 0 else 0
                 n_active += 1
         if n_active == 0:
             break
         for t in range((n + TILE - 1) // TILE):
-            lanes, tile = lanes_of(n, t), start + t
+            lanes, tile, base = lanes_of(n, t), start + t, t * TILE
+            count = min(TILE, n - base)
             for first in range(0, n_active, at_once):
                 stop = min(first + at_once, n_active)
                 row, n_rows = first * (k - 1), (stop - first) * (k - 1)
-                score_rows(points, tile, width, lanes, weights, bias, row, n_rows, scores)
+                near = k
+                if boxed:
+                    at = first * width * k
+                    near = near_box(boxes, tile, columns, at, k, distance, cost, few)
+                if 4 * near < 3 * k:
+                    # Centre 0, which has no row, is the bound of the others or not near.
+                    bound = 0.0 if few[0] == 0 else np.inf
+                    n_rows = rows_of(few, near)
+                    score_rows(points, tile, width, lanes, weights, bias, row, few, n_rows, scores)
+                    nearest(scores, 0, few, n_rows, bound, lanes, best, found)
+                else:
+                    score_rows(
+                        points, tile, width, lanes, weights, bias, row, all_rows, n_rows, scores
+                    )
                 for a in range(first, stop):
                     s = active[a]
-                    nearest(scores, a * (k - 1) - row, k - 1, lanes, best, found)
-                    moved[a] += _move(
-                        points,
-                        tile,
-                        n,
-                        t,
-                        found,
-                        work.labels,
-                        s - low,
-                        work.sums,
-                        s * stride,
-                        work.movers,
-                    )
+                    if 4 * near >= 3 * k:
+                        nearest(
+                            scores, a * (k - 1) - row, all_rows, k - 1, 0.0, lanes, best, found
+                        )
+                    at = s * stride
+                    if iteration == 0 and boxed:
+                        # Neighbours: most have one label, and the others move from it.
+                        _enter_together(
+                            totals, tile, count, base, found[0], labels, s - low, sums, at
+                        )
+                    elif iteration == 0:
+                        _enter(points, tile, count, base, found, labels, s - low, sums, at)
+                    n_moved = _list_movers(count, base, found, labels, s - low, movers)
+                    _move(points, tile, base, found, labels, s - low, sums, at, movers, n_moved)
+                    moved[a] += n_moved
         for a in range(n_active):
             s = active[a]
             settled = moved[a] == 0
             if not settled:
                 relocated = _relocate(
-                    points, start, n, k, labels, s - low, work.centers, work.sums, s * stride
+                    points, start, n, k, labels, s - low, centers, sums, s * stride
                 )
-                shift, inertia = _update(k, s * stride, square, work.centers, work.sums)
-                work.decrease[s] = work.inertia[s] - inertia
-                work.inertia[s] = inertia
+                shift, now = _update(k, s * stride, square, centers, sums)
+                decrease[s] = inertia[s] - now
+                inertia[s] = now
                 settled = shift <= limit and not relocated
             if settled:
-                work.running[s] = 0
+                running[s] = 0
         if iteration > 0:
-            _drop(high, square, work.inertia, work.decrease, work.running)
+            _drop(high, square, inertia, decrease, running)
+
+
+@inner
+def _enter(
+    points: Floats,
+    tile: int,
+    count: int,
+    base: int,
+    found: Ints,
+    labels: Ints,
+    row: int,
+    sums: Floats,
+    at: int,
+) -> None:
+    """Give the points of a tile their first labels."""
+    width = sums.shape[1] - 1
+    x = tile * width * TILE
+    for i in range(count):
+        label = found[i]
+        labels[row, base + i] = label
+        for j in range(width):
+            sums[at + label, j] += points[x + j * TILE + i]
+        sums[at + label, width] += 1.0
+
+
+@inner
+def _enter_together(
+    totals: Floats,
+    tile: int,
+    count: int,
+    base: int,
+    label: int,
+    labels: Ints,
+    row: int,
+    sums: Floats,
+    at: int,
+) -> None:
+    """Give all points of a tile one first label."""
+    width = sums.shape[1] - 1
+    for i in range(count):
+        labels[row, base + i] = label
+    for j in range(width):
+        sums[at + label, j] += totals[tile, j]
+    sums[at + label, width] += float(count)
+
+
+@inner
+def _list_movers(count: int, base: int, found: Ints, labels: Ints, row: int, movers: Ints) -> int:
+    """List the points of a tile that had another label; return their number.
+
+    Without a branch, as which points move is beyond any branch prediction; most often none do.
+    """
+    n_moved = 0
+    for i in range(np.uint64(count)):
+        n_moved += labels[row, np.uint64(base) + i] != found[i]
+    listed = 0
+    for i in range(count if n_moved > 0 else 0):
+        movers[listed] = i
+        listed += labels[row, base + i] != found[i]
+    return n_moved
 
 
 @inner
 def _move(
     points: Floats,
     tile: int,
-    n: int,
-    t: int,
+    base: int,
     found: Ints,
     labels: Ints,
     row: int,
     sums: Floats,
     at: int,
     movers: Ints,
-) -> int:
-    """Give the points of a tile the labels found; return how many had another one.
-
-    Only those that move touch the sums, and they are listed first, without a branch: which
-    points move is beyond any branch prediction.
-    """
+    n_moved: int,
+) -> None:
+    """Give the movers of a tile the labels found: only they touch the sums."""
     width = sums.shape[1] - 1
-    x, base = tile * width * TILE, t * TILE
-    count, n_moved = min(TILE, n - base), 0
-    if labels[row, base] < 0:  # the first step: all points get a label
-        for i in range(count):
-            label = found[i]
-            labels[row, base + i] = label
-            for j in range(width):
-                sums[at + label, j] += points[x + j * TILE + i]
-            sums[at + label, width] += 1.0
-        return count
-    for i in range(count):
-        movers[n_moved] = i
-        n_moved += labels[row, base + i] != found[i]
+    x = tile * width * TILE
     for m in range(n_moved):
         i = movers[m]
         old, new = labels[row, base + i], found[i]
@@ -194,7 +273,6 @@ def _move(
             sums[at + old, j] -= value
         sums[at + new, width] += 1.0
         sums[at + old, width] -= 1.0
-    return n_moved
 
 
 @inner

@@ -61,6 +61,10 @@ class Clouds(NamedTuple):
 
     Cloud c has ``n[c]`` points from tile ``tile_at[c]`` on. They were centred at ``mean[c]``
     and divided by ``unit[c]``; ``square[c]`` is the sum of squares that is left.
+
+    Where ``compact[c]``, the points of a tile are neighbours inside ``boxes[tile]``, its lower
+    and upper corner, with the sum ``totals[tile]``. Place i of tile t holds the cloud's point
+    ``origin[t * TILE + i]``.
     """
 
     points: Floats
@@ -69,16 +73,21 @@ class Clouds(NamedTuple):
     mean: Floats
     unit: Floats
     square: Floats
+    compact: NDArray[np.bool_]
+    boxes: Floats
+    totals: Floats
+    origin: Ints
 
 
 class Scores(NamedTuple):
-    """Scratch memory for the scores of some centres over one tile."""
+    """Scratch memory for the scores of some centres over one tile; ``rows`` counts from 0."""
 
     weights: Floats
     bias: Floats
     scores: Floats
     best: Floats
     found: Ints
+    rows: Ints
 
 
 def scores_memory(n_rows: int, width: int, at_once: int) -> Scores:
@@ -89,6 +98,7 @@ def scores_memory(n_rows: int, width: int, at_once: int) -> Scores:
         np.empty((at_once + 3) * TILE),
         np.empty(TILE),
         np.empty(TILE, dtype=np.int64),
+        np.arange(at_once + 3),
     )
 
 
@@ -158,26 +168,29 @@ def score_rows(
     weights: Floats,
     bias: Floats,
     first: int,
+    rows: Ints,
     n_rows: int,
     scores: Floats,
 ) -> None:
-    """``bias - points . weights`` of one tile for rows from ``first`` on, in steps of four.
+    """``bias - points . weights`` of one tile for some of the rows from ``first`` on.
 
-    Up to three rows more than asked are read and written: the arrays must have them.
+    They go in steps of four. Up to three rows more than asked are read and written: the arrays
+    must have them.
     """
     n_lanes = np.uint64(lanes)
     for low in range(0, width, _FEATURES):
         for r in range(0, n_rows, 4):
             at = np.uint64(r * TILE)
-            row = first + r
+            row, row_1 = first + rows[r], first + rows[r + 1]
+            row_2, row_3 = first + rows[r + 2], first + rows[r + 3]
             for j in range(low, min(low + _FEATURES, width), 2):
                 x = np.uint64((tile * width + j) * TILE)
                 a0, b0 = weights[row, j], weights[row, j + 1]
-                a1, b1 = weights[row + 1, j], weights[row + 1, j + 1]
-                a2, b2 = weights[row + 2, j], weights[row + 2, j + 1]
-                a3, b3 = weights[row + 3, j], weights[row + 3, j + 1]
+                a1, b1 = weights[row_1, j], weights[row_1, j + 1]
+                a2, b2 = weights[row_2, j], weights[row_2, j + 1]
+                a3, b3 = weights[row_3, j], weights[row_3, j + 1]
                 if j == 0:
-                    c0, c1, c2, c3 = bias[row], bias[row + 1], bias[row + 2], bias[row + 3]
+                    c0, c1, c2, c3 = bias[row], bias[row_1], bias[row_2], bias[row_3]
                     for i in range(n_lanes):
                         u, v = points[x + i], points[x + _1 + i]
                         scores[at + i] = c0 - u * a0 - v * b0
@@ -195,29 +208,37 @@ def score_rows(
 
 @inner
 def nearest(
-    scores: Floats, first: int, n_rows: int, lanes: int, best: Floats, labels: Ints
+    scores: Floats,
+    first: int,
+    rows: Ints,
+    n_rows: int,
+    bound: float,
+    lanes: int,
+    best: Floats,
+    labels: Ints,
 ) -> None:
-    """Label of the lowest score among 0 (centre 0) and ``n_rows`` rows; ties to the lower label.
+    """Label of the lowest score below ``bound``, else 0; ties to the lower label.
 
-    Rows are taken in pairs, the odd one first: a lone row later on would become a masked store,
-    which is slow on some processors.
+    Row r belongs to centre ``rows[r] + 1``. Rows are taken in pairs, the odd one first: a lone
+    row later on would become a masked store, which is slow on some processors.
     """
     n_lanes = np.uint64(lanes)
     at = np.uint64(first * TILE)
     done = n_rows % 2
     if done == 1:
+        one = rows[0] + 1
         for i in range(n_lanes):
             s = scores[at + i]
-            closer = s < 0.0
-            best[i] = s if closer else 0.0
-            labels[i] = 1 if closer else 0
+            closer = s < bound
+            best[i] = s if closer else bound
+            labels[i] = one if closer else 0
     else:
         for i in range(n_lanes):
-            best[i] = 0.0
+            best[i] = bound
             labels[i] = 0
     for r in range(done, n_rows, 2):
         at = np.uint64((first + r) * TILE)
-        one, two = r + 1, r + 2
+        one, two = rows[r] + 1, rows[r + 1] + 1
         for i in range(n_lanes):
             s, t, b, label = scores[at + i], scores[at + _1 + i], best[i], labels[i]
             closer = s < b

@@ -1,0 +1,158 @@
+"""Neighbouring points in one tile, and the few centres that can be nearest to any of them.
+
+A centre z is out of the question for a whole tile if another centre c is closer to every point
+of the box around the tile. The difference of squared distances
+
+    |x - c|^2 - |x - z|^2
+
+is linear in x, so that its maximum over the box is its value at the middle plus half the side
+lengths times the absolute slopes: exact, where bounds by distances alone are not (the filter of
+Kanungo et al., 2002). Only centres for which it is positive are scored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.kernels.compiling import inner, spliced
+from stablek.kernels.kmeans_tiles import TILE, Clouds
+
+__all__ = ["CENTERS", "compact_clouds", "near_box", "rows_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[Any]
+
+CENTERS = 12  # fewer are scored all: looking which are near costs as much
+_TILES = 3  # fewer hold points from everywhere
+_ROUNDING = 1e-12  # of differences of squares of numbers below one
+
+
+def compact_clouds(clouds: Clouds, ks: Ints) -> None:
+    """Order clouds that are clustered into up to ``ks[c]`` clusters so that tiles are compact."""
+    width = clouds.mean.shape[1]
+    tiles = clouds.points.reshape(-1, width, TILE)
+    for c in np.flatnonzero((ks >= CENTERS) & (clouds.n > (_TILES - 1) * TILE)):
+        n, own = int(clouds.n[c]), slice(*clouds.tile_at[c : c + 2])
+        points = tiles[own].transpose(0, 2, 1).reshape(-1, width)
+        order = np.arange(len(points))
+        order[:n] = _neighbours_together(points[:n])
+        tiles[own] = points[order].reshape(-1, TILE, width).transpose(0, 2, 1)
+        clouds.totals[own] = tiles[own].sum(axis=2)
+        clouds.origin[own.start * TILE : own.stop * TILE] = order
+        # The places behind the last point repeat it here: they are not to widen its box.
+        order[n:] = order[n - 1]
+        boxed = points[order].reshape(-1, TILE, width)
+        clouds.boxes[own, 0], clouds.boxes[own, 1] = boxed.min(axis=1), boxed.max(axis=1)
+        clouds.compact[c] = True
+
+
+def _neighbours_together(points: Floats) -> Ints:
+    """Order in which each tile holds neighbours: halves along the widest feature, again halved."""
+    order = np.arange(len(points))
+    parts = [(0, len(points))]
+    while parts:
+        low, high = parts.pop()
+        n_tiles = -(-(high - low) // TILE)
+        if n_tiles > 1:
+            own = order[low:high]
+            inside = points[own]
+            values = inside[:, np.argmax(np.var(inside, axis=0))]
+            order[low:high] = own[np.argsort(values, kind="stable")]
+            middle = low + n_tiles // 2 * TILE
+            parts += [(low, middle), (middle, high)]
+    return order
+
+
+@spliced
+def near_box(
+    boxes: Floats,
+    tile: int,
+    columns: Floats,
+    at: int,
+    k: int,
+    distance: Floats,
+    bound: Floats,
+    few: Ints,
+) -> int:
+    """List the centres that can be nearest to a point of a box; return their number.
+
+    Feature j of the k centres begins at ``columns[at + j * k]``.
+    """
+    _distances(boxes, tile, columns, at, k, distance)
+    closest = _lowest(distance, k)
+    _bounds(boxes, tile, columns, at, k, closest, distance, bound)
+    return _positive(bound, k, few)
+
+
+@inner
+def _distances(
+    boxes: Floats, tile: int, columns: Floats, at: int, k: int, distance: Floats
+) -> None:
+    """Squared distances of the centres from the middle of a box."""
+    for j in range(boxes.shape[2]):
+        x = np.uint64(at + j * k)
+        middle = 0.5 * (boxes[tile, 0, j] + boxes[tile, 1, j])
+        if j == 0:
+            for c in range(np.uint64(k)):
+                gap = columns[x + c] - middle
+                distance[c] = gap * gap
+        else:
+            for c in range(np.uint64(k)):
+                gap = columns[x + c] - middle
+                distance[c] = distance[c] + gap * gap
+
+
+@inner
+def _lowest(values: Floats, count: int) -> int:
+    lowest = 0
+    for i in range(count):
+        lowest = i if values[i] < values[lowest] else lowest
+    return lowest
+
+
+@inner
+def _bounds(
+    boxes: Floats,
+    tile: int,
+    columns: Floats,
+    at: int,
+    k: int,
+    closest: int,
+    distance: Floats,
+    bound: Floats,
+) -> None:
+    """How much closer to the centre than to the one closest to the middle a point can be."""
+    level = distance[closest] + _ROUNDING
+    for j in range(boxes.shape[2]):
+        x = np.uint64(at + j * k)
+        side, center = boxes[tile, 1, j] - boxes[tile, 0, j], columns[at + j * k + closest]
+        if j == 0:
+            for c in range(np.uint64(k)):
+                bound[c] = level - distance[c] + side * abs(columns[x + c] - center)
+        else:
+            for c in range(np.uint64(k)):
+                bound[c] = bound[c] + side * abs(columns[x + c] - center)
+
+
+@inner
+def _positive(values: Floats, count: int, listed: Ints) -> int:
+    """List the indices of positive values; return their number."""
+    n_listed = 0
+    for i in range(count):
+        listed[n_listed] = i
+        n_listed += values[i] > 0.0
+    return n_listed
+
+
+@inner
+def rows_of(few: Ints, count: int) -> int:
+    """Turn a list of centres into that of their score rows; return the number of these."""
+    skip = 1 if few[0] == 0 else 0
+    for i in range(count - skip):
+        few[i] = few[i + skip] - 1
+    for i in range(count - skip, count - skip + 3):
+        few[i] = 0  # what steps of four read beyond
+    return count - skip
