@@ -133,6 +133,7 @@ def lloyd(
                 n_active += 1
         if n_active == 0:
             break
+        n_near = n_seen = 0
         for t in range((n + TILE - 1) // TILE):
             lanes, tile, base = lanes_of(n, t), start + t, t * TILE
             count = min(TILE, n - base)
@@ -143,6 +144,8 @@ def lloyd(
                 if boxed:
                     at = first * width * k
                     near = near_box(boxes, tile, columns, at, k, distance, cost, few)
+                    n_near += near
+                    n_seen += k
                 if 4 * near < 3 * k:
                     # Centre 0, which has no row, is the bound of the others or not near.
                     bound = 0.0 if few[0] == 0 else np.inf
@@ -170,6 +173,7 @@ def lloyd(
                     n_moved = _list_movers(count, base, found, labels, s - low, movers)
                     _move(points, tile, base, found, labels, s - low, sums, at, movers, n_moved)
                     moved[a] += n_moved
+        boxed = boxed and 4 * n_near < 3 * n_seen  # in many dimensions all centres may be near
         for a in range(n_active):
             s = active[a]
             settled = moved[a] == 0
