@@ -73,17 +73,19 @@ def near_box(
     columns: Floats,
     at: int,
     k: int,
+    close: int,
     distance: Floats,
     bound: Floats,
     few: Ints,
 ) -> int:
     """List the centres that can be nearest to a point of a box; return their number.
 
-    Feature j of the k centres begins at ``columns[at + j * k]``.
+    Feature j of the k centres begins at ``columns[at + j * k]``. Others are compared with the
+    centre ``close``; if that is negative, with the one closest to the middle of the box.
     """
     _distances(boxes, tile, columns, at, k, distance)
-    closest = _lowest(distance, k)
-    _bounds(boxes, tile, columns, at, k, closest, distance, bound)
+    rival = _lowest(distance, k) if close < 0 else close
+    _bounds(boxes, tile, columns, at, k, rival, distance, bound)
     return _positive(bound, k, few)
 
 
@@ -107,9 +109,10 @@ def _distances(
 
 @inner
 def _lowest(values: Floats, count: int) -> int:
-    lowest = 0
-    for i in range(count):
-        lowest = i if values[i] < values[lowest] else lowest
+    lowest, value = 0, values[0]
+    for i in range(1, count):
+        if values[i] < value:
+            lowest, value = i, values[i]
     return lowest
 
 
@@ -120,15 +123,15 @@ def _bounds(
     columns: Floats,
     at: int,
     k: int,
-    closest: int,
+    rival: int,
     distance: Floats,
     bound: Floats,
 ) -> None:
-    """How much closer to the centre than to the one closest to the middle a point can be."""
-    level = distance[closest] + _ROUNDING
+    """How much closer to each centre than to its rival a point of the box can be."""
+    level = distance[rival] + _ROUNDING
     for j in range(boxes.shape[2]):
         x = np.uint64(at + j * k)
-        side, center = boxes[tile, 1, j] - boxes[tile, 0, j], columns[at + j * k + closest]
+        side, center = boxes[tile, 1, j] - boxes[tile, 0, j], columns[at + j * k + rival]
         if j == 0:
             for c in range(np.uint64(k)):
                 bound[c] = level - distance[c] + side * abs(columns[x + c] - center)

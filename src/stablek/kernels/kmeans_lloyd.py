@@ -142,8 +142,9 @@ def lloyd(
                 row, n_rows = first * (k - 1), (stop - first) * (k - 1)
                 near = k
                 if boxed:
-                    at = first * width * k
-                    near = near_box(boxes, tile, columns, at, k, distance, cost, few)
+                    at, middle = first * width * k, base + count // 2
+                    close = labels[active[first] - low, middle] if iteration > 0 else -1
+                    near = near_box(boxes, tile, columns, at, k, close, distance, cost, few)
                     n_near += near
                     n_seen += k
                 if 4 * near < 3 * k:
