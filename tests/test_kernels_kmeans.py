@@ -225,7 +225,7 @@ def noisy_fit(X, ks, epsilon=0.3):
 
 @pytest.mark.parametrize("spread", [0.02, 1.0])
 @pytest.mark.parametrize("n_features", [1, 2, 3, 10, 40])
-@pytest.mark.parametrize("n", [129, 192, 1000])
+@pytest.mark.parametrize("n", [257, 320, 1000])
 def test_only_centres_that_cannot_be_nearest_are_passed_over(
     n, n_features, spread, rng, monkeypatch
 ):
@@ -246,7 +246,7 @@ def test_compact_tiles_hold_the_points_of_the_cloud_inside_their_boxes(rng):
     clouds = load(X, X, task_of(X, [20]))
     centre_clouds(clouds)
     before = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4).copy()
-    compact_clouds(clouds, np.array([20]))
+    compact_clouds(clouds)
     after = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4)
     np.testing.assert_array_equal(np.sort(clouds.origin), np.arange(1024))
     np.testing.assert_array_equal(after, before[clouds.origin])
@@ -282,3 +282,14 @@ def test_centres_near_a_box_are_those_nearest_to_one_of_its_points_ties_included
         assert np.isin(winners, near).all()
         n_near += len(near) if i <= 100 else 0
     assert n_near < 0.7 * 101 * 15
+
+
+@pytest.mark.parametrize("n", [100, 400])
+def test_a_fit_has_the_same_bits_whichever_others_are_beside_it(n, rng):
+    X = rng.normal(size=(n, 3))
+    ks = [2, 5, 14, 30]
+    together, labels = fit_all(X, ks)
+    for i, k in enumerate(ks):
+        [centers], [alone] = fit_all(X, [k])
+        np.testing.assert_array_equal(centers, together[i])
+        np.testing.assert_array_equal(alone, labels[i])

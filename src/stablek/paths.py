@@ -26,6 +26,8 @@ __all__ = ["Measurement", "auto_epsilons", "point_stability", "reference_partiti
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+_LABELS = 1 << 22  # labels that one task makes: memory stays bounded where points are many
+
 
 def reference_partitions(
     engine: Engine,
@@ -37,14 +39,21 @@ def reference_partitions(
     progress: str | None = None,
 ) -> tuple[Partition, ...]:
     """Reference partition of X for each value."""
+    size = max(1, len(values))
     if engine.splits_values:
-        requests = [Request(None, (value,)) for value in values]
-    else:
-        requests = [Request(None, tuple(values))]
-    batches = _run(
-        engine, engine.references, X, [[r] for r in requests], setting, n_jobs, progress
-    )
+        size = _values_at_once(engine, len(values), len(X), n_workers(n_jobs))
+    parts = [tuple(values[low : low + size]) for low in range(0, len(values), size)]
+    tasks = [[Request(None, part)] for part in parts]
+    batches = _run(engine, engine.references, X, tasks, setting, n_jobs, progress)
     return tuple(partition for batch in batches for part in batch for partition in part)
+
+
+def _values_at_once(engine: Engine, n_values: int, n_samples: int, workers: int) -> int:
+    """Values per task: kernels share work between values, processes better share the values."""
+    if engine.prefer == "processes":
+        return 1
+    n_tasks = 4 * workers if workers > 1 else 1
+    return max(1, min(-(-n_values // n_tasks), _LABELS // n_samples))
 
 
 class Measurement:

@@ -41,7 +41,7 @@ class Engine(Protocol):
     """Which workers suit the engine: threads where its kernels release the GIL."""
 
     splits_values: bool
-    """Whether the fits for different values share nothing, so that each may be a task."""
+    """Whether fits for different values may be different tasks: they share little or nothing."""
 
     def references(
         self, X: Floats, requests: Sequence[Request], setting: Setting

@@ -125,7 +125,7 @@ def fit(
         order,
         order_at,
     )
-    compact_clouds(clouds, order_k)
+    compact_clouds(clouds)
     n_features, of = X.shape[1], np.repeat(task.fit_cloud, task.ks)
     centers = np.full((len(of), width), np.nan)
     if guides is not None:

@@ -26,15 +26,19 @@ Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
 CENTERS = 12  # fewer are scored all: looking which are near costs as much
-_TILES = 3  # fewer hold points from everywhere
+_TILES = 5  # fewer hold points from everywhere
 _ROUNDING = 1e-12  # of differences of squares of numbers below one
 
 
-def compact_clouds(clouds: Clouds, ks: Ints) -> None:
-    """Order clouds that are clustered into up to ``ks[c]`` clusters so that tiles are compact."""
+def compact_clouds(clouds: Clouds) -> None:
+    """Order the points of large clouds so that tiles are compact.
+
+    Also where few clusters are asked for, which gains nothing: sums are rounded in the order of
+    the points, and a fit must not depend on which others are made beside it.
+    """
     width = clouds.mean.shape[1]
     tiles = clouds.points.reshape(-1, width, TILE)
-    for c in np.flatnonzero((ks >= CENTERS) & (clouds.n > (_TILES - 1) * TILE)):
+    for c in np.flatnonzero(clouds.n > (_TILES - 1) * TILE):
         n, own = int(clouds.n[c]), slice(*clouds.tile_at[c : c + 2])
         points = tiles[own].transpose(0, 2, 1).reshape(-1, width)
         order = np.arange(len(points))

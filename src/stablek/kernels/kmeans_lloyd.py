@@ -109,7 +109,8 @@ def lloyd(
     centers, sums, movers = work.centers, work.sums, work.movers
     inertia, decrease, running = work.inertia, work.decrease, work.running
     at_once = max(1, _ROWS // (k - 1))
-    boxed = clouds.compact[cloud] and k >= CENTERS
+    compact = clouds.compact[cloud]
+    boxed = compact and k >= CENTERS
     if boxed:
         at_once = 1
     for s in range(low, high):
@@ -164,7 +165,7 @@ def lloyd(
                             scores, a * (k - 1) - row, all_rows, k - 1, 0.0, lanes, best, found
                         )
                     at = s * stride
-                    if iteration == 0 and boxed:
+                    if iteration == 0 and compact:
                         # Neighbours: most have one label, and the others move from it.
                         _enter_together(
                             totals, tile, count, base, found[0], labels, s - low, sums, at
