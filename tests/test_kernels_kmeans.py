@@ -44,7 +44,7 @@ def task_of(X, ks, epsilon=0.0):
 
 def fit_all(X, ks, rule=RULE):
     task = task_of(X, ks)
-    centers, labels, _ = in_units(X, task, *fit(X, X, task, None, rule))
+    centers, labels, _ = in_units(X, *fit(X, X, task, None, rule))
     return np.split(centers, np.cumsum(ks)[:-1]), labels.reshape(len(ks), len(X))
 
 
@@ -206,7 +206,7 @@ def test_sets_fitted_together_get_what_each_gets_alone(rng):
         np.array([0, 0, 1, 1, 2, 2]),
         ks,
     )
-    _, labels, at = in_units(X, joined, *fit(X, X, joined, None, RULE))
+    _, labels, at = in_units(X, *fit(X, X, joined, None, RULE))
     for i, rows in enumerate(sets):
         _, found = fit_all(X[rows], ks[2 * i : 2 * i + 2])
         for f in (0, 1):
@@ -218,14 +218,15 @@ def noisy_fit(X, ks, epsilon=0.3):
     """Centres and labels of fits of a noisy copy; guided, so that Lloyd's steps decide alone."""
     task = task_of(X, ks, epsilon)
     guides = np.concatenate([X[:: len(X) // k][:k] for k in ks])
-    clouds, centers = fit(X, np.random.default_rng(1).normal(size=X.shape), task, guides, RULE)
+    noise = np.random.default_rng(1).normal(size=X.shape)
+    task, clouds, centers = fit(X, noise, task, guides, RULE)
     labels, _ = fit_labels(clouds, task, centers)
     return clouds, centers, labels.reshape(len(ks), len(X))
 
 
 @pytest.mark.parametrize("spread", [0.02, 1.0])
 @pytest.mark.parametrize("n_features", [1, 2, 3, 10, 40])
-@pytest.mark.parametrize("n", [257, 320, 1000])
+@pytest.mark.parametrize("n", [129, 192, 1000])
 def test_only_centres_that_cannot_be_nearest_are_passed_over(
     n, n_features, spread, rng, monkeypatch
 ):
@@ -233,7 +234,7 @@ def test_only_centres_that_cannot_be_nearest_are_passed_over(
     X = X + spread * rng.normal(size=X.shape)
     ks = [3, CENTERS, 20, 60]
     clouds, centers, labels = noisy_fit(X, ks)
-    assert clouds.compact.all()
+    assert clouds.compact.tolist() == [False, True]
     monkeypatch.setattr("stablek.kernels.kmeans_batches.compact_clouds", lambda *_: None)
     plain, plain_centers, plain_labels_ = noisy_fit(X, ks)
     assert not plain.compact.any()
@@ -246,7 +247,7 @@ def test_compact_tiles_hold_the_points_of_the_cloud_inside_their_boxes(rng):
     clouds = load(X, X, task_of(X, [20]))
     centre_clouds(clouds)
     before = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4).copy()
-    compact_clouds(clouds)
+    compact_clouds(clouds, np.array([0]))
     after = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4)
     np.testing.assert_array_equal(np.sort(clouds.origin), np.arange(1024))
     np.testing.assert_array_equal(after, before[clouds.origin])

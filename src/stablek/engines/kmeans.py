@@ -170,23 +170,23 @@ class KMeansEngine:
         from stablek.kernels.kmeans_batches import Task, fit, in_units
 
         packed = _pack(X, [r.rows for r in requests], [r.values for r in requests])
-        n_fits = np.diff(packed.parts)
+        n_fits, sizes = np.diff(packed.parts), np.diff(packed.bounds)
         task = Task(
             packed.rows,
             packed.bounds[:-1],
-            np.diff(packed.bounds),
+            sizes,
             np.zeros(len(requests)),
             np.repeat(np.arange(len(requests)), n_fits),
             packed.ks,
         )
-        clouds, centers = fit(X, X, task, None, self._rule(setting, "reference"))
+        task, clouds, centers = fit(X, X, task, None, self._rule(setting, "reference"))
         centers, labels, label_at = in_units(X, task, clouds, centers)
         center_at = np.cumsum(packed.ks) - packed.ks
         result = []
         for r, request in enumerate(requests):
             partitions = []
             for value, f in zip(request.values, range(*packed.parts[r : r + 2]), strict=True):
-                found = labels[label_at[f] : label_at[f] + task.n[r]]
+                found = labels[label_at[f] : label_at[f] + sizes[r]]
                 # A cluster's partitions are many, and only this engine reads their labels: they
                 # are kept in few bytes.
                 tiny = request.rows is not None and value < 128
@@ -231,7 +231,7 @@ class KMeansEngine:
             )
             guides = np.concatenate([p.model for p in partitions])
             guide_at = np.cumsum(packed.ks) - packed.ks
-            clouds, centers = fit(X, noise, task, guides[_ranges(guide_at[part], ks)], rule)
+            task, clouds, centers = fit(X, noise, task, guides[_ranges(guide_at[part], ks)], rule)
             found, found_at = fit_labels(clouds, task, centers)
             one = np.empty((len(ks), N_SUMS))
             n_points = np.diff(label_at)[part]
@@ -298,7 +298,7 @@ class KMeansEngine:
         if setting.perturbation.keeps_features and noisy.shape[1] == width:
             guides = np.concatenate([p.model for p in partitions])
         rule = self._rule(setting, "refit", draw)
-        clouds, centers = fit(noisy, noisy, task, guides, rule)
+        task, clouds, centers = fit(noisy, noisy, task, guides, rule)
         found, _ = fit_labels(clouds, task, centers)
         return [labels.astype(np.intp) for labels in found.reshape(len(ks), n)]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.kmeans import SWAPS, race_fits
-from stablek.kernels.kmeans_boxes import compact_clouds
+from stablek.kernels.kmeans_boxes import compact_clouds, gains
 from stablek.kernels.kmeans_clouds import centre_clouds, label_fits, load_clouds
 from stablek.kernels.kmeans_lloyd import race_memory
 from stablek.kernels.kmeans_starts import draw_starts, draws_memory
@@ -99,15 +99,39 @@ def load(X: Floats, noise: Floats, task: Task) -> Clouds:
     return clouds
 
 
+def _with_copies(task: Task) -> tuple[Task, Ints]:
+    """The task with a copy of each set of points that is to be compact for some of its fits.
+
+    Sums are rounded in the order of the points. So that a fit has the same bits whichever others
+    are beside it, its order depends on its own number of clusters. Returns the copies as well.
+    """
+    gaining = gains(task.n[task.fit_cloud], task.ks)
+    if not gaining.any():
+        return task, np.empty(0, dtype=np.int64)
+    copied, copy = np.unique(task.fit_cloud[gaining], return_inverse=True)
+    fit_cloud = task.fit_cloud.copy()
+    fit_cloud[gaining] = len(task.n) + copy
+    used, fit_cloud = np.unique(fit_cloud, return_inverse=True)  # not all originals may be left
+    source = np.concatenate([np.arange(len(task.n)), copied])[used]
+    split = task._replace(
+        row_at=task.row_at[source],
+        n=task.n[source],
+        epsilons=task.epsilons[source],
+        fit_cloud=fit_cloud,
+    )
+    return split, np.flatnonzero(used >= len(task.n))
+
+
 def fit(
     X: Floats, noise: Floats, task: Task, guides: Floats | None, rule: Rule
-) -> tuple[Clouds, Floats]:
+) -> tuple[Task, Clouds, Floats]:
     """Run the task's fits.
 
-    Returns the sets of points, centred and scaled, and the centres of all fits, one after the
-    other, in the same units. Guides, laid out like the centres but in the units of X, are an
-    additional start.
+    Returns the task, in which a set of points may now appear twice, its sets of points, centred
+    and scaled, and the centres of all fits, one after the other, in the same units. Guides, laid
+    out like the centres but in the units of X, are an additional start.
     """
+    task, copies = _with_copies(task)
     clouds = load(X, noise, task)
     centre_clouds(clouds)
     n_max, k_max, width = int(task.n.max()), int(task.ks.max()), clouds.mean.shape[1]
@@ -125,7 +149,7 @@ def fit(
         order,
         order_at,
     )
-    compact_clouds(clouds)
+    compact_clouds(clouds, copies)
     n_features, of = X.shape[1], np.repeat(task.fit_cloud, task.ks)
     centers = np.full((len(of), width), np.nan)
     if guides is not None:
@@ -147,7 +171,7 @@ def fit(
         race_memory(n_max, width, k_max, max(rule.n_init, SWAPS) + 1),
         centers,
     )
-    return clouds, centers
+    return task, clouds, centers
 
 
 def fit_labels(clouds: Clouds, task: Task, centers: Floats) -> tuple[NDArray[np.int32], Ints]:

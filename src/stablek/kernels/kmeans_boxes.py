@@ -20,25 +20,26 @@ from numpy.typing import NDArray
 from stablek.kernels.compiling import inner, spliced
 from stablek.kernels.kmeans_tiles import TILE, Clouds
 
-__all__ = ["CENTERS", "compact_clouds", "near_box", "rows_of"]
+__all__ = ["CENTERS", "compact_clouds", "gains", "near_box", "rows_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
 CENTERS = 12  # fewer are scored all: looking which are near costs as much
-_TILES = 5  # fewer hold points from everywhere
+_TILES = 3  # fewer hold points from everywhere
 _ROUNDING = 1e-12  # of differences of squares of numbers below one
 
 
-def compact_clouds(clouds: Clouds) -> None:
-    """Order the points of large clouds so that tiles are compact.
+def gains(n: Ints, ks: Ints) -> NDArray[np.bool_]:
+    """Whether a fit of n points with k clusters is faster on compact tiles."""
+    return (ks >= CENTERS) & (n > (_TILES - 1) * TILE)
 
-    Also where few clusters are asked for, which gains nothing: sums are rounded in the order of
-    the points, and a fit must not depend on which others are made beside it.
-    """
+
+def compact_clouds(clouds: Clouds, which: Ints) -> None:
+    """Order the points of some clouds so that tiles are compact."""
     width = clouds.mean.shape[1]
     tiles = clouds.points.reshape(-1, width, TILE)
-    for c in np.flatnonzero(clouds.n > (_TILES - 1) * TILE):
+    for c in which:
         n, own = int(clouds.n[c]), slice(*clouds.tile_at[c : c + 2])
         points = tiles[own].transpose(0, 2, 1).reshape(-1, width)
         order = np.arange(len(points))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner
-from stablek.kernels.kmeans_boxes import CENTERS, near_box, rows_of
+from stablek.kernels.kmeans_boxes import near_box, rows_of
 from stablek.kernels.kmeans_tiles import (
     TILE,
     Clouds,
@@ -109,8 +109,7 @@ def lloyd(
     centers, sums, movers = work.centers, work.sums, work.movers
     inertia, decrease, running = work.inertia, work.decrease, work.running
     at_once = max(1, _ROWS // (k - 1))
-    compact = clouds.compact[cloud]
-    boxed = compact and k >= CENTERS
+    compact = boxed = clouds.compact[cloud]
     if boxed:
         at_once = 1
     for s in range(low, high):
