@@ -165,6 +165,7 @@ def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
 def _without_one(own: pd.DataFrame) -> str | None:
     """Wins by seed of the best candidate above 1."""
     best = pd.Series([each.get("best_above_1") for each in own["details"]], index=own.index)
+    best = best.fillna(own["k"].where(own["k"] > 1))  # an answer above 1 is the best above 1
     known = best.notna().groupby(own["seed"]).all()
     wins = (best == own["truth"]).groupby(own["seed"]).sum()[known]
     return ", ".join(map(str, wins)) or None
