@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 from time import monotonic
@@ -62,6 +63,8 @@ def _status(runs: list[Run], store: Store) -> int:
 def _run(runs: list[Run], store: Store, options: argparse.Namespace) -> int:
     from study.runner import run_tasks, weight
 
+    # An end by exception stops the workers too; they would go on with long runs for nothing.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     done = store.done()
     tasks = tasks_of(run for run in runs if run.key not in done)
     print(f"{len(tasks)} tasks to do", file=sys.stderr, flush=True)

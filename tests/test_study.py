@@ -124,6 +124,19 @@ def test_killed_and_resumed_gives_the_same_rows(home, tmp_path):
     assert rows(tmp_path) == [row for row in rows(home) if _first(row)]
 
 
+def test_terminated_it_ends_in_order_and_exports_what_it_has(tmp_path):
+    options = ["run", "--plan", "tiny", "--home", str(tmp_path), *SMALL]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "study", *options], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    while process.poll() is None and _count(tmp_path / "study.sqlite") == 0:
+        time.sleep(0.005)
+    process.terminate()
+    assert process.wait() == 128 + signal.SIGTERM
+    lines = (tmp_path / "results" / "table1.csv").read_text().splitlines()
+    assert len(lines) - 1 == _count(tmp_path / "study.sqlite") > 0
+
+
 def _small_runs():
     wanted = {"experiment": ["table1"], "algorithm": ["kmeans"], "seed": [0]}
     return list(filtered(plan(TINY), wanted))
