@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from sklearn import metrics
 
 from iris_partitions import PARTITIONS, A, B, E, X
 from stablek import indices
 from stablek.indices import INDICES, index_values
-from stablek.indices.clusters import Clusters
-from stablek.indices.silhouette import within_distances
 
 # Partitions A to E of iris; clusterCrit's definitions.
 REFERENCE = {
@@ -262,12 +260,15 @@ def test_bad_names():
         index_values(X, [A, A[1:]])
 
 
-def test_within_distances():
-    distances = cdist(X, X)
-    found = within_distances(X, [Clusters.of(A), Clusters.of(E)], None)
-    for row, labels in zip(found, (A, E), strict=True):
-        expected = (distances * (labels[:, None] == labels)).sum(axis=1)
-        np.testing.assert_allclose(row, expected, rtol=1e-12)
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+def test_sums_over_the_pairs_of_each_cluster(n_features):
+    from stablek.kernels.distances import pair_sums
+
+    points = np.random.default_rng(0).normal(size=(150, n_features))
+    stops = np.array([1, 60, 62, 150])
+    expected = [pdist(part).sum() for part in np.split(points, stops[:-1])]
+    found = pair_sums(np.ascontiguousarray(points.T), stops)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_spanning_tree_is_minimal():

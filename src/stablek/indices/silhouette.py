@@ -115,22 +115,6 @@ def silhouettes_of(
     return np.concatenate(_over_sums(of_block, X, partitions, rows, n_jobs), axis=1)
 
 
-def within_distances(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -> Floats:
-    """Sum of the distances of each point to its own cluster, (n_partitions, n)."""
-
-    def of_block(sums: Sequence[Floats], block: Ints) -> Floats:
-        at = np.arange(len(block))
-        return np.array(
-            [
-                share[at, clusters.codes[block]]
-                for share, clusters in zip(sums, partitions, strict=True)
-            ]
-        )
-
-    rows = np.arange(len(X))
-    return np.concatenate(_over_sums(of_block, X, partitions, rows, n_jobs), axis=1)
-
-
 def _over_sums(
     of_block: Any, X: Floats, partitions: Sequence[Clusters], rows: Ints, n_jobs: int | None
 ) -> list[Floats]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from stablek.kernels.compiling import jit, jit_sums
 
-__all__ = ["diameter", "distance_sums", "spanning_tree"]
+__all__ = ["diameter", "distance_sums", "pair_sums", "spanning_tree"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -71,6 +71,36 @@ def distance_sums(
         for lane in range(n_lanes):
             for column in range(n_columns):
                 result[row + lane, column] = sums[column, lane]
+    return result
+
+
+@jit_sums
+def pair_sums(columns: Floats, stops: Ints) -> Floats:
+    """Sum of the distances of all pairs of points of each cluster.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (p, n)
+        Points, sorted such that each cluster is one run.
+    stops : ndarray of shape (n_clusters,)
+        End of each run.
+    """
+    result = np.zeros(stops.shape[0])
+    squared = np.empty(columns.shape[1])
+    start = 0
+    for cluster in range(stops.shape[0]):
+        for i in range(start, stops[cluster]):
+            first, count = np.uint64(i + 1), np.uint64(stops[cluster] - i - 1)
+            for feature in range(columns.shape[0]):
+                value = columns[feature, i]
+                for j in range(count):
+                    gap = columns[feature, first + j] - value
+                    squared[j] = gap * gap if feature == 0 else squared[j] + gap * gap
+            total = 0.0
+            for j in range(count):
+                total += np.sqrt(squared[j])
+            result[cluster] += total
+        start = stops[cluster]
     return result
 
 

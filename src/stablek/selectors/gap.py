@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from stablek import execution, seeding, validation
 from stablek.engines import Engine
 from stablek.indices.clusters import Clusters, centroids, scatter
-from stablek.indices.silhouette import within_distances
 from stablek.selectors.criterion import CriterionSelector, Verdict
 from stablek.selectors.reference import Reference, cluster
 
@@ -33,13 +32,19 @@ def log_dispersions(
     if power == 2:  # the sum over pairs is the cluster's size times its scatter
         sums = [scatter(X, each, centroids(X, each)) / 2.0 for each in partitions]
     else:
-        within = within_distances(X, partitions, n_jobs)
-        sums = [
-            float((distances / each.sizes[each.codes]).sum() / 4.0)
-            for distances, each in zip(within, partitions, strict=True)
-        ]
+        tasks = [(X, each) for each in partitions]
+        sums = execution.run(_mean_pair_distances, tasks, n_jobs=n_jobs, prefer="threads")
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(sums))
+
+
+def _mean_pair_distances(X: Floats, clusters: Clusters) -> float:
+    """Half the sum over clusters of the distances of all pairs, over the cluster's size."""
+    from stablek.kernels.distances import pair_sums
+
+    order = np.argsort(clusters.codes, kind="stable")
+    sums = pair_sums(np.ascontiguousarray(X[order].T), np.cumsum(clusters.sizes))
+    return float((sums / clusters.sizes).sum() / 2.0)
 
 
 class Box(NamedTuple):
