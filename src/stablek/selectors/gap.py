@@ -122,8 +122,8 @@ class GapStatistic(CriterionSelector):
     n_references : int, default=100
         Number of reference data sets.
     power : {1, 2}, default=1
-        Of the distances in the dispersion: 1 as in R's clusGap, 2 as in the article and much
-        cheaper.
+        Of the distances in the dispersion: 1 as in R's clusGap, 2 as in the article and cheaper
+        where points are many.
     rule : {"firstSEmax", "Tibs2001SEmax", "globalSEmax", "firstmax", "globalmax"}
         How the curve decides, by the names of R's maxSE.
     random_state : int, RandomState, Generator or None, default=None
