@@ -27,7 +27,10 @@ Ints = NDArray[Any]
 
 CENTERS = 12  # fewer are scored all: looking which are near costs as much
 _TILES = 3  # fewer hold points from everywhere
-_ROUNDING = 1e-12  # of differences of squares of numbers below one
+# What rounding may do to a sum of squares, relative to it, and to a score per feature: coordinates
+# are below one.
+_RELATIVE = 1e-9
+_ABSOLUTE = 1e-12
 
 
 def gains(n: Ints, ks: Ints) -> NDArray[np.bool_]:
@@ -133,13 +136,14 @@ def _bounds(
     bound: Floats,
 ) -> None:
     """How much closer to each centre than to its rival a point of the box can be."""
-    level = distance[rival] + _ROUNDING
+    level = (1.0 + _RELATIVE) * distance[rival] + _ABSOLUTE * boxes.shape[2]
     for j in range(boxes.shape[2]):
         x = np.uint64(at + j * k)
         side, center = boxes[tile, 1, j] - boxes[tile, 0, j], columns[at + j * k + rival]
         if j == 0:
             for c in range(np.uint64(k)):
-                bound[c] = level - distance[c] + side * abs(columns[x + c] - center)
+                gain = side * abs(columns[x + c] - center)
+                bound[c] = level - (1.0 - _RELATIVE) * distance[c] + gain
         else:
             for c in range(np.uint64(k)):
                 bound[c] = bound[c] + side * abs(columns[x + c] - center)
