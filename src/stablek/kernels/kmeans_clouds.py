@@ -33,13 +33,14 @@ def load_clouds(
 
     Cloud c gets noise times ``epsilons[c]``; the noise is not read where that is 0.
     """
+    zero = np.int64(0)  # a literal 0 would have callees compiled once more
     for c in range(len(clouds.n)):
         n = clouds.n[c]
         clouds.compact[c] = False
         for t in range((n + TILE - 1) // TILE):
             first, count = row_at[c] + t * TILE, min(TILE, n - t * TILE)
             tile = clouds.tile_at[c] + t
-            load_tile(X, 0, noise, epsilons[c], rows, first, count, clouds.points, tile)
+            load_tile(X, zero, noise, epsilons[c], rows, first, count, clouds.points, tile)
             for i in range(TILE):
                 clouds.origin[tile * TILE + i] = t * TILE + i
 
@@ -82,17 +83,17 @@ def label_fits(
     """
     width = clouds.mean.shape[1]
     weights, bias, scores, best, found, rows = scratch
-    at = 0
+    at = zero = np.int64(0)  # a literal 0 would have callees compiled once more
     for f in range(len(ks)):
         cloud, k = fit_cloud[f], ks[f]
         n, start = clouds.n[cloud], clouds.tile_at[cloud]
-        contrast(centers, at, k, weights, bias, 0)
+        contrast(centers, at, k, weights, bias, zero)
         at += k
         for tile in range((n + TILE - 1) // TILE):
             lanes, count = lanes_of(n, tile), min(TILE, n - tile * TILE)
             score_rows(
-                clouds.points, start + tile, width, lanes, weights, bias, 0, rows, k - 1, scores
+                clouds.points, start + tile, width, lanes, weights, bias, zero, rows, k - 1, scores
             )
-            nearest(scores, 0, rows, k - 1, 0.0, lanes, best, found)
+            nearest(scores, zero, rows, k - 1, 0.0, lanes, best, found)
             for i in range(count):
                 labels[label_at[f] + clouds.origin[(start + tile) * TILE + i]] = found[i]

@@ -80,7 +80,7 @@ def extend_tables(
     width = padded(X.shape[1])
     weights, bias, scores, best, found, each = scratch
     points, shifts, slopes, zeros, cells = more
-    label_at = center_at = 0
+    label_at = center_at = zero = np.int64(0)  # a literal 0 would have callees compiled once more
     for g in range(len(row_bounds) - 1):
         n = row_bounds[g + 1] - row_bounds[g]
         part, last = part_bounds[g], part_bounds[g + 1]
@@ -90,7 +90,7 @@ def extend_tables(
             while stop < last and shared + ks[stop] - 1 <= _ROWS:
                 shared += ks[stop] - 1
                 stop += 1
-            row = 0
+            row = zero
             for q in range(part, stop):
                 contrast(centers, center_at, ks[q], weights, bias, row)
                 center_at += ks[q]
@@ -98,11 +98,11 @@ def extend_tables(
             for tile in range((n + TILE - 1) // TILE):
                 lanes, count = lanes_of(n, tile), min(TILE, n - tile * TILE)
                 low = row_bounds[g] + tile * TILE
-                load_tile(X, 0, noise, 0.0, rows, low, count, points, 0)
-                load_tile(noise, offset, noise, 0.0, rows, low, count, shifts, 0)
-                score_rows(points, 0, width, lanes, weights, bias, 0, each, row, scores)
-                score_rows(shifts, 0, width, lanes, weights, zeros, 0, each, row, slopes)
-                at = 0
+                load_tile(X, zero, noise, 0.0, rows, low, count, points, zero)
+                load_tile(noise, offset, noise, 0.0, rows, low, count, shifts, zero)
+                score_rows(points, zero, width, lanes, weights, bias, zero, each, row, scores)
+                score_rows(shifts, zero, width, lanes, weights, zeros, zero, each, row, slopes)
+                at = zero
                 for q in range(part, stop):
                     k = ks[q]
                     reference = label_at + (q - part) * n + tile * TILE

@@ -152,7 +152,7 @@ def lloyd(
                     bound = 0.0 if few[0] == 0 else np.inf
                     n_rows = rows_of(few, near)
                     score_rows(points, tile, width, lanes, weights, bias, row, few, n_rows, scores)
-                    nearest(scores, 0, few, n_rows, bound, lanes, best, found)
+                    nearest(scores, np.int64(0), few, n_rows, bound, lanes, best, found)
                 else:
                     score_rows(
                         points, tile, width, lanes, weights, bias, row, all_rows, n_rows, scores
