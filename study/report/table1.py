@@ -36,6 +36,7 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
         if len(column):
             yield _column(column, algorithm, protocol)
     yield from _readings(rows)
+    yield from _versions(rows)
     yield from _seeds(rows)
     yield from _claims(rows)
     yield _per_dataset(rows)
@@ -118,6 +119,41 @@ def _readings(rows: pd.DataFrame) -> Iterator[Table]:
         columns = ("algorithm", "reading", "rank, paper", "wins, paper", "wins, main reading")
         columns += ("rank in its place", "wins")
         yield Table("table1_readings", "Other readings of the same methods", columns, body)
+
+
+def _versions(rows: pd.DataFrame) -> Iterator[Table]:
+    """Standard against extended Stadion, on the data sets that have both."""
+    answers = scores.wide(rows, "kmeans", list(paper.TABLE1), value="k")
+    truth = answers.pop("oracle") if "oracle" in answers else None
+    body = []
+    for standard in ("stadion_max", "stadion_mean"):
+        extended = f"{standard}_extended"
+        if standard not in answers or extended not in answers:
+            continue
+        both = answers.dropna(subset=[standard, extended])
+        wins = both.eq(truth[both.index], axis=0).sum()
+        body.append(
+            [
+                paper.title(standard),
+                len(both),
+                *(paper.TABLE1[method]["kmeans"][1] for method in (standard, extended)),
+                *(int(wins[method]) for method in (standard, extended)),
+                int(wins.get("wemmert_gancarski", 0)),
+                int((both[standard] == both[extended]).sum()),
+            ]
+        )
+    if body:
+        columns = (
+            "K-means",
+            "data sets with both",
+            "wins of 73, paper: standard",
+            "extended",
+            "wins, ours: standard",
+            "extended",
+            "Wemmert-Gançarski there",
+            "same K in both",
+        )
+        yield Table("table1_versions", "Standard against extended", columns, body)
 
 
 def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
