@@ -33,7 +33,7 @@ def load_clouds(
 
     Cloud c gets noise times ``epsilons[c]``; the noise is not read where that is 0.
     """
-    zero = np.int64(0)  # a literal 0 would have callees compiled once more
+    zero: Any = np.int64(0)  # a literal 0 would have callees compiled once more
     for c in range(len(clouds.n)):
         n = clouds.n[c]
         clouds.compact[c] = False
@@ -83,7 +83,8 @@ def label_fits(
     """
     width = clouds.mean.shape[1]
     weights, bias, scores, best, found, rows = scratch
-    at = zero = np.int64(0)  # a literal 0 would have callees compiled once more
+    zero: Any = np.int64(0)  # a literal 0 would have callees compiled once more
+    at = zero
     for f in range(len(ks)):
         cloud, k = fit_cloud[f], ks[f]
         n, start = clouds.n[cloud], clouds.tile_at[cloud]

@@ -80,7 +80,8 @@ def extend_tables(
     width = padded(X.shape[1])
     weights, bias, scores, best, found, each = scratch
     points, shifts, slopes, zeros, cells = more
-    label_at = center_at = zero = np.int64(0)  # a literal 0 would have callees compiled once more
+    zero: Any = np.int64(0)  # a literal 0 would have callees compiled once more
+    label_at = center_at = zero
     for g in range(len(row_bounds) - 1):
         n = row_bounds[g + 1] - row_bounds[g]
         part, last = part_bounds[g], part_bounds[g + 1]

@@ -110,6 +110,7 @@ def lloyd(
     inertia, decrease, running = work.inertia, work.decrease, work.running
     at_once = max(1, _ROWS // (k - 1))
     compact = boxed = clouds.compact[cloud]
+    zero: Any = np.int64(0)  # a literal 0 would have the callee compiled once more
     if boxed:
         at_once = 1
     for s in range(low, high):
@@ -152,7 +153,7 @@ def lloyd(
                     bound = 0.0 if few[0] == 0 else np.inf
                     n_rows = rows_of(few, near)
                     score_rows(points, tile, width, lanes, weights, bias, row, few, n_rows, scores)
-                    nearest(scores, np.int64(0), few, n_rows, bound, lanes, best, found)
+                    nearest(scores, zero, few, n_rows, bound, lanes, best, found)
                 else:
                     score_rows(
                         points, tile, width, lanes, weights, bias, row, all_rows, n_rows, scores
