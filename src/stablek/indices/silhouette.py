@@ -102,25 +102,9 @@ def silhouettes_of(
     rows: Ints | None = None,
 ) -> Floats:
     """Silhouette of the points (of those rows) in every partition, (n_partitions, n_rows)."""
-    rows = np.arange(len(X)) if rows is None else rows
-
-    def of_block(sums: Sequence[Floats], block: Ints) -> Floats:
-        return np.array(
-            [
-                _silhouettes(share, clusters.codes[block], clusters.sizes)
-                for share, clusters in zip(sums, partitions, strict=True)
-            ]
-        )
-
-    return np.concatenate(_over_sums(of_block, X, partitions, rows, n_jobs), axis=1)
-
-
-def _over_sums(
-    of_block: Any, X: Floats, partitions: Sequence[Clusters], rows: Ints, n_jobs: int | None
-) -> list[Floats]:
-    """``of_block(sums, block)`` for blocks of rows, with their distance sums per partition."""
     from stablek.kernels.distances import distance_sums
 
+    rows = np.arange(len(X)) if rows is None else rows
     atoms = refine(partitions)
     order = np.argsort(atoms.codes, kind="stable")
     stops = np.cumsum(atoms.sizes)
@@ -133,14 +117,19 @@ def _over_sums(
     )
     ordered = np.ascontiguousarray(X[order])
 
-    def task(block: Ints) -> Floats:
+    def of_block(block: Ints) -> Floats:
         points = np.ascontiguousarray(X[block])
         sums = distance_sums(points, ordered, stops, columns, int(ends[-1]))
-        result: Floats = of_block(np.split(sums, ends[:-1], axis=1), block)
-        return result
+        shares = np.split(sums, ends[:-1], axis=1)
+        return np.array(
+            [
+                _silhouettes(share, clusters.codes[block], clusters.sizes)
+                for share, clusters in zip(shares, partitions, strict=True)
+            ]
+        )
 
     tasks = [(rows[part],) for part in blocks(len(rows), _ROWS)]
-    return execution.run(task, tasks, n_jobs=n_jobs, prefer="threads")
+    return np.concatenate(execution.run(of_block, tasks, n_jobs=n_jobs, prefer="threads"), axis=1)
 
 
 def _silhouettes(sums: Floats, codes: Ints, sizes: Ints) -> Floats:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from stablek.kernels.compiling import inner, spliced
 from stablek.kernels.kmeans_tiles import TILE, Clouds
 
-__all__ = ["CENTERS", "compact_clouds", "gains", "near_box", "rows_of"]
+__all__ = ["CENTERS", "columns_of", "compact_clouds", "gains", "near_box", "rows_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -72,6 +72,14 @@ def _neighbours_together(points: Floats) -> Ints:
             middle = low + n_tiles // 2 * TILE
             parts += [(low, middle), (middle, high)]
     return order
+
+
+@inner
+def columns_of(centers: Floats, first: int, k: int, columns: Floats, at: int) -> None:
+    """Copy ``centers[first:first + k]`` feature after feature, as `near_box` reads them."""
+    for j in range(centers.shape[1]):
+        for c in range(k):
+            columns[at + j * k + c] = centers[first + c, j]
 
 
 @spliced

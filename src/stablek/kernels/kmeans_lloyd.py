@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner
-from stablek.kernels.kmeans_boxes import near_box, rows_of
+from stablek.kernels.kmeans_boxes import columns_of, near_box, rows_of
 from stablek.kernels.kmeans_tiles import (
     TILE,
     Clouds,
@@ -108,11 +108,9 @@ def lloyd(
     columns, distance, cost = work.columns, work.distance, work.cost
     centers, sums, movers = work.centers, work.sums, work.movers
     inertia, decrease, running = work.inertia, work.decrease, work.running
-    at_once = max(1, _ROWS // (k - 1))
     compact = boxed = clouds.compact[cloud]
+    at_once = 1 if compact else max(1, _ROWS // (k - 1))
     zero: Any = np.int64(0)  # a literal 0 would have the callee compiled once more
-    if boxed:
-        at_once = 1
     for s in range(low, high):
         running[s] = 1
         inertia[s] = np.inf
@@ -125,10 +123,7 @@ def lloyd(
             if running[s] == 1:
                 contrast(centers, s * stride, k, weights, bias, n_active * (k - 1))
                 if boxed:
-                    for j in range(width):
-                        for c in range(k):
-                            at = (n_active * width + j) * k + c
-                            columns[at] = centers[s * stride + c, j]
+                    columns_of(centers, s * stride, k, columns, n_active * width * k)
                 active[n_active] = s
                 moved[n_active] = 1 if iteration == 0 else 0
                 n_active += 1
@@ -148,7 +143,8 @@ def lloyd(
                     near = near_box(boxes, tile, columns, at, k, close, distance, cost, few)
                     n_near += near
                     n_seen += k
-                if 4 * near < 3 * k:
+                some = 4 * near < 3 * k
+                if some:
                     # Centre 0, which has no row, is the bound of the others or not near.
                     bound = 0.0 if few[0] == 0 else np.inf
                     n_rows = rows_of(few, near)
@@ -160,7 +156,7 @@ def lloyd(
                     )
                 for a in range(first, stop):
                     s = active[a]
-                    if 4 * near >= 3 * k:
+                    if not some:
                         nearest(
                             scores, a * (k - 1) - row, all_rows, k - 1, 0.0, lanes, best, found
                         )
