@@ -10,7 +10,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
-from stablek import SVDGaussianMixture, datasets
+from stablek import KMeansGaussianMixture, SVDGaussianMixture, datasets
 
 INFO = {info.name: info for info in datasets.list_benchmark()}
 
@@ -68,6 +68,8 @@ def clusterer(algorithm: str, n_init: int = 35) -> Any:
         return AgglomerativeClustering(linkage="ward")
     if algorithm == "gmm":
         return GaussianMixture()
+    if algorithm == "gmm_best":
+        return KMeansGaussianMixture(n_init=n_init)
     if algorithm == "gmm_svd":
         return SVDGaussianMixture()
     init = "random" if algorithm == "kmeans_random" else "k-means++"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import scale
@@ -19,7 +20,12 @@ from stablek import seeding
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
 from stablek.engines.mixture import MixtureEngine, unsupported
-from stablek.mixture import SVDGaussianMixture, hierarchical_labels, hierarchical_start
+from stablek.mixture import (
+    KMeansGaussianMixture,
+    SVDGaussianMixture,
+    hierarchical_labels,
+    start_from_labels,
+)
 from stablek.perturbations import PERTURBATIONS, resolve_perturbation
 from stablek.results import Group, Partition, Request
 from stablek.similarity import SIMILARITIES, resolve_similarity
@@ -297,7 +303,7 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.parametrize("clusterer", [GaussianMixture, SVDGaussianMixture])
+@pytest.mark.parametrize("clusterer", [GaussianMixture, SVDGaussianMixture, KMeansGaussianMixture])
 @pytest.mark.parametrize("relabel", ["extend", "refit"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", DEGENERATE)
@@ -354,7 +360,7 @@ def test_subsample_smaller_than_k_leaves_every_point_alone():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("model", [GaussianMixture, SVDGaussianMixture])
+@pytest.mark.parametrize("model", [GaussianMixture, SVDGaussianMixture, KMeansGaussianMixture])
 @pytest.mark.parametrize("perturbation", ["uniform", "warp"])
 def test_few_points_in_many_dimensions_are_handled_in_their_span(
     kind, model, perturbation, monkeypatch
@@ -397,6 +403,7 @@ def test_no_groups_and_groups_without_partitions_are_no_error():
 def test_what_is_not_honoured_is_named():
     assert unsupported(GaussianMixture(n_init=5, random_state=1)) is None
     assert unsupported(SVDGaussianMixture(covariance_type="tied")) is None
+    assert unsupported(KMeansGaussianMixture(n_init=35)) is None
     for clusterer, word in (
         (GaussianMixture(init_params="k-means++"), "init_params"),
         (GaussianMixture(means_init=[[0.0]]), "means_init"),
@@ -443,8 +450,8 @@ def test_engine_and_class_agree_on_the_hierarchical_start(kind):
     np.testing.assert_array_equal(partition.labels, fitted.predict(X))
     assert partition.model.lower_bound == pytest.approx(fitted.lower_bound_, rel=1e-9)
     [labels] = hierarchical_labels(X, [4])
+    start = start_from_labels(X, labels, 4, covariance_type=kind)
     for name, value in start_of(X, labels, kind).items():
-        start = hierarchical_start(X, 4, covariance_type=kind)
         np.testing.assert_allclose(start[name], value, rtol=1e-8)
 
 
@@ -460,13 +467,71 @@ def test_hierarchy_of_many_points_takes_a_choice_of_them(monkeypatch):
     assert adjusted_rand_score(fitted.predict(X), again.labels) > 0.95
 
 
-def test_hierarchical_mixture_is_a_scikit_learn_estimator():
+@pytest.mark.parametrize("mixture", [SVDGaussianMixture, KMeansGaussianMixture])
+def test_mixtures_are_scikit_learn_estimators(mixture):
     data = load_iris(as_frame=True).data
-    model = clone(SVDGaussianMixture(3, n_init=4))
+    model = clone(mixture(3, n_init=4))
     labels = model.fit_predict(data)
     np.testing.assert_array_equal(labels, model.predict(data))
     assert list(model.feature_names_in_) == list(data.columns)
     assert model.get_params()["n_init"] == 4
     assert model.weights_init is None
     with pytest.raises(ValueError, match="n_components = 9, n_samples = 5"):
-        SVDGaussianMixture(9).fit(data[:5])
+        mixture(9).fit(data[:5])
+
+
+# The best of many K-means runs as the start.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_kmeans_start_is_what_scikit_learn_takes(kind):
+    X = blobs(200, 3, seed=8)
+    ours = KMeansGaussianMixture(4, covariance_type=kind, random_state=3).fit(X)
+    theirs = GaussianMixture(4, covariance_type=kind, random_state=3).fit(X)
+    np.testing.assert_allclose(ours.means_, theirs.means_, rtol=1e-6)
+    assert ours.lower_bound_ == pytest.approx(theirs.lower_bound_, rel=1e-9)
+    assert ours.n_iter_ == theirs.n_iter_
+
+
+def grid_of_blobs(side=4):
+    """Clusters so many that one K-means run may not find them all."""
+    centers = [[8.0 * i, 8.0 * j] for i in range(side) for j in range(side)]
+    return make_blobs(30 * side**2, centers=centers, random_state=0)
+
+
+def test_the_best_of_many_kmeans_finds_what_a_single_start_misses():
+    X, y = grid_of_blobs(side=6)
+    k, conf = 36, setting(X)
+    engines = [MixtureEngine(m) for m in (GaussianMixture(), KMeansGaussianMixture(n_init=35))]
+    single, best = (e.references(X, [Request(None, (k,))], conf)[0][0] for e in engines)
+    assert adjusted_rand_score(y, single.labels) < 0.99
+    assert adjusted_rand_score(y, best.labels) == 1.0
+    assert type(engines[1].estimator(X, best)) is KMeansGaussianMixture
+
+
+def test_engine_and_class_agree_on_the_kmeans_start():
+    X, _ = grid_of_blobs()
+    eng = MixtureEngine(KMeansGaussianMixture(n_init=10))
+    [[partition]] = eng.references(X, [Request(None, (16,))], setting(X))
+    fitted = KMeansGaussianMixture(16, n_init=10, random_state=0).fit(X)
+    assert adjusted_rand_score(fitted.predict(X), partition.labels) == 1.0
+    assert partition.model.lower_bound == pytest.approx(fitted.lower_bound_, rel=1e-9)
+
+
+def test_a_kmeans_start_does_not_depend_on_the_values_beside_it():
+    X, _ = grid_of_blobs()
+    eng, conf = MixtureEngine(KMeansGaussianMixture(n_init=5)), setting(X)
+    [parts] = eng.references(X, [Request(None, (3, 14, 20))], conf)
+    [[alone]] = eng.references(X, [Request(None, (14,))], conf)
+    np.testing.assert_array_equal(parts[1].labels, alone.labels)
+    np.testing.assert_array_equal(parts[1].model.means, alone.model.means)
+
+
+def test_fewer_different_points_than_components_start_like_scikit_learn():
+    X = np.repeat([[0.0, 1.0], [3.0, 3.0], [5.0, -1.0]], 10, axis=0)
+    with pytest.warns(ConvergenceWarning, match="distinct"):
+        ours = KMeansGaussianMixture(4, random_state=0).fit(X)
+    with pytest.warns(ConvergenceWarning, match="distinct"):
+        theirs = GaussianMixture(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.lower_bound_ == pytest.approx(theirs.lower_bound_, rel=1e-9)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         StabilityPathsDisplay,
         TradeoffDisplay,
     )
-    from stablek.mixture import SVDGaussianMixture
+    from stablek.mixture import KMeansGaussianMixture, SVDGaussianMixture
     from stablek.selectors.compare import Comparison, compare
     from stablek.selectors.evaluate import (
         PartitionEvaluation,
@@ -34,6 +34,7 @@ __all__ = [
     "ClusterStabilityDisplay",
     "Comparison",
     "CriticalDifferenceDisplay",
+    "KMeansGaussianMixture",
     "PartitionDisplay",
     "PartitionEvaluation",
     "SVDGaussianMixture",
@@ -56,6 +57,7 @@ __all__ = [
 
 _HOME = {
     "Comparison": "selectors.compare",
+    "KMeansGaussianMixture": "mixture",
     "PartitionEvaluation": "selectors.evaluate",
     "SVDGaussianMixture": "mixture",
     "Stadion": "selectors.stadion",

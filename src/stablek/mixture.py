@@ -1,16 +1,24 @@
-"""Gaussian mixtures that start from a model-based hierarchy of scaled principal components."""
+"""Gaussian mixtures with better starts: a model-based hierarchy, or the best of many K-means."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-__all__ = ["MAX_HIERARCHY", "SVDGaussianMixture", "hierarchical_labels", "hierarchical_start"]
+__all__ = [
+    "MAX_HIERARCHY",
+    "KMeansGaussianMixture",
+    "SVDGaussianMixture",
+    "hierarchical_labels",
+    "start_from_labels",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -73,23 +81,25 @@ def hierarchical_labels(X: Floats, ks: Any) -> list[Ints]:
     return list(coarser[:, finest])
 
 
-def hierarchical_start(
+def start_from_labels(
     X: Floats,
+    labels: Ints,
     n_components: int,
     *,
     covariance_type: str = "full",
     reg_covar: float = 1e-6,
-    random_state: Any = None,
 ) -> dict[str, Floats]:
-    """Weights, means and precisions of a hierarchy's clusters, to start a mixture from.
+    """Weights, means and precisions of clusters, to start a mixture from.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Data; of more than 2000 points, a random 2000 are used.
+        Data.
+    labels : ndarray of shape (n_samples,)
+        Clusters, from 0 on.
     n_components : int
         Number of clusters.
-    covariance_type, reg_covar, random_state
+    covariance_type, reg_covar
         As in `sklearn.mixture.GaussianMixture`.
 
     Returns
@@ -100,24 +110,22 @@ def hierarchical_start(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> start = hierarchical_start(load_iris().data, 3)
-    >>> start["weights_init"].round(3)
+    >>> X = load_iris().data
+    >>> [labels] = hierarchical_labels(X, [3])
+    >>> start_from_labels(X, labels, 3)["weights_init"].round(3)
     array([0.327, 0.413, 0.26 ])
     """
-    points = X
-    if len(X) > MAX_HIERARCHY:
-        rows = check_random_state(random_state).choice(len(X), MAX_HIERARCHY, replace=False)
-        points = X[np.sort(rows)]
-    [labels] = hierarchical_labels(points, [n_components])
-    weights = np.bincount(labels, minlength=n_components) / len(points)
-    means = np.stack([points[labels == c].mean(axis=0) for c in range(n_components)])
-    gaps = points - means[labels]
-    ridge = reg_covar * np.eye(points.shape[1])
-    covariances = np.stack([gaps[labels == c].T @ gaps[labels == c] for c in range(n_components)])
+    clusters = [X[labels == c] for c in range(n_components)]
+    # Empty clusters, of equal points, are treated as scikit-learn treats them.
+    counts = np.array([len(c) for c in clusters]) + 10 * np.finfo(float).eps
+    means = np.stack([c.sum(axis=0) for c in clusters]) / counts[:, None]
+    gaps = [c - mean for c, mean in zip(clusters, means, strict=True)]
+    ridge = reg_covar * np.eye(X.shape[1])
+    covariances = np.stack([g.T @ g for g in gaps])
+    weights = counts / counts.sum()
     if covariance_type == "tied":
-        pooled = covariances.sum(axis=0) / len(points) + ridge
-        return _start(weights, means, _inverse(pooled))
-    covariances = covariances / (weights * len(points))[:, None, None] + ridge
+        return _start(weights, means, _inverse(covariances.sum(axis=0) / len(X) + ridge))
+    covariances = covariances / counts[:, None, None] + ridge
     if covariance_type == "full":
         return _start(weights, means, np.stack([_inverse(c) for c in covariances]))
     variances = np.diagonal(covariances, axis1=1, axis2=2)
@@ -148,21 +156,12 @@ def _inverse(covariance: Floats) -> Floats:
     return np.asarray(factor.T @ factor)
 
 
-class SVDGaussianMixture(GaussianMixture):  # type: ignore[misc]
-    """`sklearn.mixture.GaussianMixture` that starts from a model-based hierarchy.
+class _StartedGaussianMixture(GaussianMixture, ABC):  # type: ignore[misc]
+    """GaussianMixture that starts from given clusters of some points."""
 
-    Same parameters and attributes. The start does not depend on chance unless there are more
-    than 2000 points, so ``n_init`` and ``init_params`` have no effect; ``weights_init``,
-    ``means_init`` and ``precisions_init`` take the place of the hierarchy's when given.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.preprocessing import scale
-    >>> X = scale(load_iris().data)
-    >>> round(SVDGaussianMixture(2, tol=1e-10, reg_covar=0, max_iter=1000).fit(X).bic(X), 4)
-    794.709
-    """
+    @abstractmethod
+    def _clusters(self, X: Floats) -> tuple[Floats, Ints]:
+        """Points and their labels, to start from."""
 
     def fit_predict(self, X: Any, y: Any = None) -> Ints:
         """Estimate the model and label X.
@@ -179,12 +178,11 @@ class SVDGaussianMixture(GaussianMixture):  # type: ignore[misc]
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         parameters = self.get_params(deep=False)
         if len(X) >= self.n_components:
-            start = hierarchical_start(
-                np.asarray(X, dtype=np.float64),
+            start = start_from_labels(
+                *self._clusters(np.asarray(X, dtype=np.float64)),
                 self.n_components,
                 covariance_type=self.covariance_type,
                 reg_covar=self.reg_covar,
-                random_state=self.random_state,
             )
             parameters.update({k: v for k, v in start.items() if parameters[k] is None})
         plain = GaussianMixture(**{**parameters, "n_init": 1})
@@ -194,3 +192,50 @@ class SVDGaussianMixture(GaussianMixture):  # type: ignore[misc]
         self.__dict__.update({k: v for k, v in fitted.items() if k not in vars(self)})
         self.__dict__.update({k: v for k, v in fitted.items() if not k.endswith("_in_")})
         return np.asarray(labels, dtype=np.intp)
+
+
+class SVDGaussianMixture(_StartedGaussianMixture):
+    """`sklearn.mixture.GaussianMixture` that starts from a model-based hierarchy.
+
+    Same parameters and attributes. The start does not depend on chance unless there are more
+    than 2000 points, of which the hierarchy takes a random 2000; so ``n_init`` and
+    ``init_params`` have no effect. ``weights_init``, ``means_init`` and ``precisions_init`` take
+    the place of the hierarchy's when given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import scale
+    >>> X = scale(load_iris().data)
+    >>> round(SVDGaussianMixture(2, tol=1e-10, reg_covar=0, max_iter=1000).fit(X).bic(X), 4)
+    794.709
+    """
+
+    def _clusters(self, X: Floats) -> tuple[Floats, Ints]:
+        if len(X) > MAX_HIERARCHY:
+            random = check_random_state(self.random_state)
+            X = X[np.sort(random.choice(len(X), MAX_HIERARCHY, replace=False))]
+        [labels] = hierarchical_labels(X, [self.n_components])
+        return X, labels
+
+
+class KMeansGaussianMixture(_StartedGaussianMixture):
+    """`sklearn.mixture.GaussianMixture` that starts from the best of ``n_init`` K-means runs.
+
+    Same parameters and attributes. GaussianMixture itself runs EM from each of ``n_init`` K-means
+    runs and keeps the likeliest model. Here K-means is run ``n_init`` times, and EM once, from
+    the clusters with the lowest inertia: nearly as fast as a single start, and rarely caught
+    where two starts share one cluster. ``init_params`` has no effect; ``weights_init``,
+    ``means_init`` and ``precisions_init`` take the place of the clusters' when given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> KMeansGaussianMixture(3, n_init=10, random_state=0).fit(X).weights_.round(3)
+    array([0.301, 0.333, 0.365])
+    """
+
+    def _clusters(self, X: Floats) -> tuple[Floats, Ints]:
+        kmeans = KMeans(self.n_components, n_init=self.n_init, random_state=self.random_state)
+        return X, kmeans.fit(X).labels_

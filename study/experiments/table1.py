@@ -57,6 +57,7 @@ _STADION_FITS = {
     "kmeans": ("stadion_extend", "stadion_extend_sqrt", "stadion_refit"),
     "ward": ("stadion_refit", "stadion_refit_sqrt"),
     "gmm": ("stadion_extend", "stadion_extend_sqrt"),
+    "gmm_best": ("stadion_extend",),
     "gmm_svd": ("stadion_extend",),
 }
 # What a fit costs against judging one set of partitions, roughly.
@@ -132,7 +133,7 @@ def weight(task: Task) -> float:
     """Expected cost."""
     n_features, n_samples = data.size(task.dataset)
     power = 1.2 if task.algorithm.startswith("gmm") else 0.55
-    share = {"kmeans": 1.0, "ward": 0.1, "gmm": 1.0, "gmm_svd": 2.0}[task.algorithm]
+    share = {"ward": 0.1, "gmm_svd": 2.0}.get(task.algorithm, 1.0)
     return n_samples * n_features**power * share * _WEIGHTS.get(task.fit, _GAP_WEIGHT)
 
 

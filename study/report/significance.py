@@ -14,7 +14,7 @@ from stablek.ranking import Ranking, rank_methods
 from study.protocol import Protocol
 from study.report import paper, scores
 from study.report.blocks import Block, Drawing, Table
-from study.report.table1 import main_methods
+from study.report.table1 import COMPARED, main_methods
 
 TITLE = "Beyond the paper: tests between the methods"
 
@@ -28,7 +28,7 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
         "diagram joins methods that do not differ. The oracle is left out."
     )
     summary, differing = [], []
-    for algorithm in ("kmeans", "ward", "gmm"):
+    for algorithm in COMPARED:
         table = scores.complete(scores.wide(rows, algorithm, main_methods(algorithm)[1:]))
         if table.shape[1] < 3 or len(table) < 2:
             continue
@@ -65,7 +65,7 @@ def _sign_tests(rows: pd.DataFrame) -> Iterator[Table]:
     """Stadion against Wemmert-Gançarski, the best index of the paper."""
     body = []
     rival = "wemmert_gancarski"
-    for algorithm in ("kmeans", "ward", "gmm"):
+    for algorithm in COMPARED:
         for method in main_methods(algorithm):
             table = scores.wide(rows, algorithm, [method, rival]).dropna()
             wins = scores.wide(rows, algorithm, [method, rival], value="win").dropna()

@@ -13,10 +13,13 @@ from study.report.blocks import Block, Table
 
 TITLE = "Table 1: all methods on the benchmark"
 
+COMPARED = ("kmeans", "ward", "gmm", "gmm_best")
+"""Algorithms for which the paper's statements are looked at, GMM in both readings."""
+
 
 def main_methods(algorithm: str) -> list[str]:
     """Methods of the paper's column, the oracle first."""
-    column = "gmm" if algorithm == "gmm_svd" else algorithm
+    column = paper.column(algorithm)
     return [method for method, columns in paper.TABLE1.items() if column in columns]
 
 
@@ -51,7 +54,7 @@ def _column(rows: pd.DataFrame, algorithm: str, protocol: Protocol) -> Table:
     unique = scores.distinct(table.index)
     body = []
     for method in methods:
-        theirs = paper.TABLE1[method].get(algorithm, (None, None))
+        theirs = paper.TABLE1[method][paper.column(algorithm)]
         if method not in table:
             body.append([paper.title(method), theirs[0], None, theirs[1], *[None] * 5])
             continue
@@ -95,7 +98,7 @@ def _readings(rows: pd.DataFrame) -> Iterator[Table]:
     """Other readings of a method, each ranked in the place of the main one."""
     body = []
     rows = rows[rows["seed"] == 0]
-    for algorithm in ("kmeans", "ward", "gmm"):
+    for algorithm in COMPARED:
         main = main_methods(algorithm)
         others = rows[(rows["algorithm"] == algorithm) & ~rows["method"].isin(main)]
         for method in sorted(others["method"].unique()):
@@ -109,7 +112,7 @@ def _readings(rows: pd.DataFrame) -> Iterator[Table]:
                 [
                     paper.ALGORITHMS[algorithm],
                     paper.title(method),
-                    *paper.TABLE1[stands_for][algorithm],
+                    *paper.TABLE1[stands_for][paper.column(algorithm)],
                     _count(column[stands_for]) if stands_for in column else None,
                     ranks.get(method),
                     _count(own),
@@ -211,7 +214,7 @@ def _without_one(own: pd.DataFrame) -> str | None:
 def _claims(rows: pd.DataFrame) -> Iterator[Table]:
     """The paper's statements on Table 1, and what the rows say."""
     body = []
-    for algorithm in ("kmeans", "ward", "gmm"):
+    for algorithm in COMPARED:
         ranked = scores.complete(scores.wide(rows, algorithm, main_methods(algorithm)))
         if ranked.shape[1] < 3 or "oracle" not in ranked or not len(ranked):
             continue

@@ -11,13 +11,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 from stablek import seeding
 from stablek.engines.base import Setting
 from stablek.engines.generic import compare
+from stablek.engines.kmeans import KMeansEngine
 from stablek.engines.packing import additive_noise, pack, unpack
-from stablek.mixture import MAX_HIERARCHY, SINGULAR, SVDGaussianMixture, hierarchical_labels
+from stablek.mixture import (
+    MAX_HIERARCHY,
+    SINGULAR,
+    KMeansGaussianMixture,
+    SVDGaussianMixture,
+    hierarchical_labels,
+)
 from stablek.perturbations import Draw, perturb
 from stablek.results import Group, Partition, Request
 
@@ -38,7 +46,7 @@ def unsupported(clusterer: Any) -> str | None:
     >>> unsupported(GaussianMixture(init_params="random"))
     "init_params='random' is not 'kmeans'"
     """
-    if type(clusterer) not in (GaussianMixture, SVDGaussianMixture):
+    if type(clusterer) not in (GaussianMixture, SVDGaussianMixture, KMeansGaussianMixture):
         return f"{type(clusterer).__name__} is not GaussianMixture"
     if clusterer.covariance_type not in _KINDS:
         return f"covariance_type={clusterer.covariance_type!r} is not known"
@@ -110,7 +118,7 @@ class Mixture:
 
 
 class MixtureEngine:
-    """Engine for `sklearn.mixture.GaussianMixture` and `stablek.mixture.SVDGaussianMixture`.
+    """Engine for `sklearn.mixture.GaussianMixture` and the mixtures of `stablek.mixture`.
 
     Parameters
     ----------
@@ -124,6 +132,10 @@ class MixtureEngine:
         self.clusterer = clusterer
         self.hierarchical = isinstance(clusterer, SVDGaussianMixture)
         self.splits_values = not self.hierarchical  # one hierarchy serves every value
+        self._kmeans: KMeansEngine | None = None
+        if isinstance(clusterer, KMeansGaussianMixture):
+            kmeans = KMeans(n_init=clusterer.n_init, random_state=clusterer.random_state)
+            self._kmeans = KMeansEngine(kmeans)
         self._kind = _KINDS.index(clusterer.covariance_type)
 
     def references(
@@ -136,7 +148,7 @@ class MixtureEngine:
             keep = setting.relabel == "extend" or request.rows is None
             # Users see the models of X: these stay as they are.
             frame = None if request.rows is None else self._frame(points)
-            fits = self._fit(points, frame, request.values, setting.entropy, "reference")
+            fits = self._fit(points, frame, request.values, setting, "reference")
             result.append(
                 tuple(
                     Partition(value, labels, model if keep else None)
@@ -211,7 +223,7 @@ class MixtureEngine:
             else:
                 values = [p.value for p in partitions if p.value < len(noisy)]
                 frame = self._frame(noisy)
-                fits = iter(self._fit(noisy, frame, values, setting.entropy, "refit", draw))
+                fits = iter(self._fit(noisy, frame, values, setting, "refit", draw))
                 everyone = np.arange(len(noisy))  # a subsample can be smaller than K
                 labels = [next(fits)[0] if p.value < len(noisy) else everyone for p in partitions]
             copies.append((kept, labels))
@@ -228,7 +240,7 @@ class MixtureEngine:
         points: Floats,
         frame: Frame | None,
         values: Sequence[int],
-        entropy: int,
+        setting: Setting,
         *what: Any,
     ) -> list[tuple[Ints, Mixture]]:
         """Labels and model for each value; `what` is the role and, of a copy, the draw."""
@@ -240,14 +252,18 @@ class MixtureEngine:
                     f"Expected n_samples >= n_components but got n_components = {value}, "
                     f"n_samples = {n}"
                 )
-        by_feature = _by_feature(points, frame)
-        if self.hierarchical and values:
-            chosen = self._choose(points, entropy, *what)
+        if not values:
+            return []
+        by_feature = start_points = _by_feature(points, frame)
+        if self.hierarchical:
+            chosen = self._choose(points, setting.entropy, *what)
             starts = [labels[None] for labels in hierarchical_labels(chosen, values)]
             start_points = _by_feature(chosen, frame)
+        elif self._kmeans is not None:
+            [found] = self._kmeans.references(points, [Request(None, tuple(values))], setting)
+            starts = [partition.labels[None].astype(np.intp) for partition in found]
         else:
-            starts = [self._starts(by_feature, value, entropy, *what) for value in values]
-            start_points = by_feature
+            starts = [self._starts(by_feature, k, setting.entropy, *what) for k in values]
         models = [
             self._model(by_feature, value, start_points, labels, frame)
             for value, labels in zip(values, starts, strict=True)
