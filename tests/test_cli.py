@@ -455,6 +455,7 @@ def test_every_algorithm(points, capsys, algorithm):
 def test_algorithms_are_what_they_say():
     linkages = {name: make_clusterer(name).linkage for name in ("ward", "average", "single")}
     assert linkages == {name: name for name in linkages}
+    assert make_clusterer("gmm").n_init == make_clusterer("kmeans").n_init == 10
     assert len({repr(make_clusterer(name)) for name in ALGORITHMS}) == len(ALGORITHMS)
 
 

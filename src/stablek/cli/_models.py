@@ -17,7 +17,8 @@ def default_algorithm(method: str) -> str:
 def make_clusterer(name: str) -> Any:
     """Clusterer of a name in `stablek.cli._parser.ALGORITHMS`, set for standardised data."""
     from sklearn import cluster
-    from sklearn.mixture import GaussianMixture
+
+    from stablek.mixture import KMeansGaussianMixture
 
     match name:
         case "kmeans":
@@ -25,7 +26,7 @@ def make_clusterer(name: str) -> Any:
         case "ward" | "average" | "complete" | "single":
             return cluster.AgglomerativeClustering(linkage=name)
         case "gmm":
-            return GaussianMixture()
+            return KMeansGaussianMixture(n_init=10)
         case "bisecting":
             return cluster.BisectingKMeans()
         case "minibatch":
