@@ -143,7 +143,7 @@ def _plus_plus(clouds: Clouds, cloud: int, k: int, scratch: Draws, order: Ints, 
         for tile in range(n_tiles):
             lanes = lanes_of(n, tile)
             _squared_distances(points, first + tile, width, lanes, centers, best, buffer)
-            tile_sum[tile] = _approach(c == 0, n, tile, buffer, distance)
+            tile_sum[tile] = _approach(c == 0, n, tile, lanes, buffer, distance)
             total += tile_sum[tile]
 
 
@@ -184,11 +184,13 @@ def _squared_distances(
 
 
 @inner
-def _approach(initial: bool, n: int, tile: int, buffer: Floats, distance: Floats) -> float:
+def _approach(
+    initial: bool, n: int, tile: int, lanes: int, buffer: Floats, distance: Floats
+) -> float:
     """Lower the squared distances of a tile to a new centre's; return their sum."""
     base = tile * TILE
     total = 0.0
-    for i in range(TILE):
+    for i in range(lanes):
         value = 0.0
         if i < n - base:
             value = buffer[i] if initial else min(distance[base + i], buffer[i])
@@ -210,8 +212,10 @@ def _best_trial(
     gain: Floats,
 ) -> int:
     """Which candidate lowers the sum of squared distances most."""
-    for i in range(n_trials * TILE):
-        gain[i] = 0.0
+    used = min(n, TILE)  # lanes beyond gain nothing
+    for t in range(n_trials):
+        for i in range(used):
+            gain[t * TILE + i] = 0.0
     for tile in range((n + TILE - 1) // TILE):
         lanes = lanes_of(n, tile)
         base = np.uint64(tile * TILE)
@@ -224,7 +228,7 @@ def _best_trial(
     best, highest = 0, -1.0
     for t in range(n_trials):
         total = 0.0
-        for i in range(TILE):
+        for i in range(used):
             total += gain[t * TILE + i]
         if total > highest:
             best, highest = t, total
