@@ -31,6 +31,9 @@ _PATIENCE = 4.0  # a restart is hopeless if this many decreases like the last le
 _ROWS = 24  # score rows per pass over a tile
 _LABELS = 1 << 22  # labels held at once: restarts run in batches where points are many
 
+# Indices in the innermost loops are unsigned: numba tests a signed one for wrap-around.
+_TILE = np.uint64(TILE)
+
 
 class Race(NamedTuple):
     """What the restarts of one fit hold.
@@ -202,14 +205,15 @@ def _enter(
     at: int,
 ) -> None:
     """Give the points of a tile their first labels."""
-    width = sums.shape[1] - 1
-    x = tile * width * TILE
-    for i in range(count):
+    width = np.uint64(sums.shape[1] - 1)
+    x, own = np.uint64(tile) * width * _TILE, np.uint64(row)
+    for i in range(np.uint64(count)):
         label = found[i]
-        labels[row, base + i] = label
+        labels[own, np.uint64(base) + i] = label
+        new = np.uint64(at + label)
         for j in range(width):
-            sums[at + label, j] += points[x + j * TILE + i]
-        sums[at + label, width] += 1.0
+            sums[new, j] += points[x + j * _TILE + i]
+        sums[new, width] += 1.0
 
 
 @inner
@@ -242,10 +246,10 @@ def _list_movers(count: int, base: int, found: Ints, labels: Ints, row: int, mov
     n_moved = 0
     for i in range(np.uint64(count)):
         n_moved += labels[row, np.uint64(base) + i] != found[i]
-    listed = 0
-    for i in range(count if n_moved > 0 else 0):
+    listed = np.uint64(0)
+    for i in range(np.uint64(count if n_moved > 0 else 0)):
         movers[listed] = i
-        listed += labels[row, base + i] != found[i]
+        listed += np.uint64(labels[row, np.uint64(base) + i] != found[i])
     return n_moved
 
 
@@ -263,18 +267,19 @@ def _move(
     n_moved: int,
 ) -> None:
     """Give the movers of a tile the labels found: only they touch the sums."""
-    width = sums.shape[1] - 1
-    x = tile * width * TILE
+    width = np.uint64(sums.shape[1] - 1)
+    x, own = np.uint64(tile) * width * _TILE, np.uint64(row)
     for m in range(n_moved):
-        i = movers[m]
-        old, new = labels[row, base + i], found[i]
-        labels[row, base + i] = new
+        i = np.uint64(movers[m])
+        point, label = np.uint64(base) + i, found[i]
+        old, new = np.uint64(at + labels[own, point]), np.uint64(at + label)
+        labels[own, point] = label
         for j in range(width):
-            value = points[x + j * TILE + i]
-            sums[at + new, j] += value
-            sums[at + old, j] -= value
-        sums[at + new, width] += 1.0
-        sums[at + old, width] -= 1.0
+            value = points[x + j * _TILE + i]
+            sums[new, j] += value
+            sums[old, j] -= value
+        sums[new, width] += 1.0
+        sums[old, width] -= 1.0
 
 
 @inner
