@@ -224,8 +224,7 @@ class KMeansGaussianMixture(_StartedGaussianMixture):
 
     Same parameters and attributes. GaussianMixture itself runs EM from each of ``n_init`` K-means
     runs and keeps the likeliest model. Here K-means is run ``n_init`` times, and EM once, from
-    the clusters with the lowest inertia: nearly as fast as a single start, and rarely caught
-    where two starts share one cluster. ``init_params`` has no effect; ``weights_init``,
+    the clusters with the lowest inertia. ``init_params`` has no effect; ``weights_init``,
     ``means_init`` and ``precisions_init`` take the place of the clusters' when given.
 
     Examples

@@ -196,7 +196,8 @@ def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
         )
         columns += ("median margin of the score", "share of answers with frequency above 0.95")
         note = (
-            "None of the benchmark sets has one cluster. Margin: best score minus second best. "
+            "None of the benchmark sets has one cluster. Wins are counted on the data sets that a "
+            "seed has. Margin: best score minus second best. "
             "Frequency: how often the answer wins when the draws are resampled."
         )
         yield Table("table1_seeds", "Stadion over seeds", columns, body, note)
