@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -12,6 +13,8 @@ from threadpoolctl import threadpool_limits
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
 from stablek.engines.kmeans import KMeansEngine, unsupported
+from stablek.engines.kmeans_frames import in_frames, out_of_frames
+from stablek.kernels.kmeans_batches import Task
 from stablek.perturbations import PERTURBATIONS, Draw, resolve_perturbation
 from stablek.results import Group, Request
 from stablek.similarity import SIMILARITIES, resolve_similarity
@@ -99,9 +102,20 @@ def test_extend_does_not_depend_on_how_rows_are_cut_into_blocks(data, engine, mo
         np.testing.assert_array_equal(one[1], other[1])
 
 
+def many_features(n, n_features):
+    """Few points in many dimensions, some of them twice."""
+    X, _ = make_blobs(n, n_features, centers=4, cluster_std=6.0, random_state=2)
+    X[1::9] = X[::9][: len(X[1::9])]
+    return X + 20.0
+
+
+@pytest.mark.parametrize("shape", [(220, 3), (60, 130), (40, 200)])
 @pytest.mark.parametrize("relabel", ["extend", "refit"])
 @pytest.mark.parametrize("similarity", ["ari", "matching"])
-def test_same_bits_for_any_cut_of_the_groups_and_any_threads(data, engine, relabel, similarity):
+def test_same_bits_for_any_cut_of_the_groups_and_any_threads(
+    data, engine, shape, relabel, similarity
+):
+    data = data if shape == data.shape else many_features(*shape)
     setting = setting_of(data, relabel, similarity=similarity)
     groups = groups_of(engine, data, setting)
     whole = engine.similarities(data, groups, 2, EPSILONS, setting)
@@ -120,6 +134,45 @@ def test_same_bits_for_any_cut_of_the_groups_and_any_threads(data, engine, relab
                 level = EPSILONS[e : e + 1]
                 [one] = engine.similarities(data, single, 2, level, setting)
                 assert one[0, 0] == similarities[i, e]
+
+
+@pytest.mark.parametrize("shape", [(90, 130), (60, 130), (40, 200)])
+@pytest.mark.parametrize("perturbation", ["uniform", "bootstrap"])
+def test_coordinates_in_a_frame_stand_for_the_points(engine, shape, perturbation, monkeypatch):
+    X = many_features(*shape)
+    setting = setting_of(X, "refit", perturbation=perturbation)
+    groups = groups_of(engine, X, setting)
+    similarities = engine.similarities(X, groups, 1, EPSILONS, setting)
+    monkeypatch.setattr("stablek.engines.kmeans.few", lambda n, _: np.zeros_like(n, dtype=bool))
+    requests = [Request(g.rows, tuple(p.value for p in g.partitions)) for g in groups]
+    for group, plain in zip(groups, engine.references(X, requests, setting), strict=True):
+        for a, b in zip(group.partitions, plain, strict=True):
+            # Which of two centres comes first is a matter of rounding.
+            assert adjusted_rand_score(a.labels, b.labels) == 1.0
+            np.testing.assert_allclose(*(p.model[p.model[:, 0].argsort()] for p in (a, b)))
+    unframed = engine.similarities(X, groups, 1, EPSILONS, setting)
+    for one, other in zip(similarities, unframed, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    assert 0.1 < np.mean([values.mean() for values in similarities]) < 0.99
+
+
+def test_frames_keep_distances_to_guides_off_the_span(rng):
+    X, noise, guides = (rng.normal(size=(n, 50)) for n in (12, 12, 5))
+    rows, of = np.array([0, 3, 4, 7, 9, 1, 2, 5]), np.array([0, 0, 1])
+    task = Task(
+        rows, np.array([0, 5]), np.array([5, 3]), np.array([0.0, 0.4]), of, np.array([2, 1, 2])
+    )
+    found, task, along, frames = in_frames(X, noise, task, guides)
+    copies = [X[rows[:5]], X[rows[5:]] + 0.4 * noise[rows[5:]]]
+    for c, copy in enumerate(copies):
+        own = found[task.row_at[c] : task.row_at[c] + task.n[c]]
+        np.testing.assert_allclose(cdist(own, own), cdist(copy, copy), atol=1e-12)
+        mine = slice(0, 3) if c == 0 else slice(3, 5)
+        np.testing.assert_allclose(cdist(own, along[mine]), cdist(copy, guides[mine]))
+    means = [copies[0][:2].mean(axis=0), copies[0][2:].mean(axis=0), copies[0].mean(axis=0)]
+    inside = [found[:2].mean(axis=0), found[2:5].mean(axis=0), found[:5].mean(axis=0)]
+    back = out_of_frames(np.array(inside + inside[:2]), task._replace(fit_cloud=of * 0), frames)
+    np.testing.assert_allclose(back[:3], means, atol=1e-12)
 
 
 def test_references_do_not_depend_on_how_they_are_asked_for(data, engine):

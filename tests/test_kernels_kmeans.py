@@ -21,6 +21,7 @@ from stablek.kernels.kmeans_batches import (
     fit,
     fit_labels,
     in_units,
+    labels_of,
     load,
     nearest_labels,
     row_blocks,
@@ -44,7 +45,9 @@ def task_of(X, ks, epsilon=0.0):
 
 def fit_all(X, ks, rule=RULE):
     task = task_of(X, ks)
-    centers, labels, _ = in_units(X, *fit(X, X, task, None, rule))
+    split, clouds, centers = fit(X, X, task, None, rule)
+    centers = in_units(clouds, split, centers, X.shape[1])
+    labels, _ = labels_of(X, task, centers)
     return np.split(centers, np.cumsum(ks)[:-1]), labels.reshape(len(ks), len(X))
 
 
@@ -107,10 +110,16 @@ def test_blocks_cover_all_rows_and_batches_all_sets():
     assert blocks[-1][1] == 1_000_000
     assert all(a[1] == b[0] for a, b in itertools.pairwise(blocks))
     sizes = np.array([5, 2_000_000, 3, 4, 262_100, 100])
-    cut = list(batches(sizes))
-    assert [i for s in cut for i in range(s.start, s.stop)] == list(range(6))
-    assert all(sizes[s].sum() <= 1 << 18 or s.stop - s.start == 1 for s in cut)
+    cut = list(batches(sizes, 2, sizes < 0))
+    assert np.concatenate(cut).tolist() == list(range(6))
+    assert all(sizes[s].sum() <= 1 << 18 or len(s) == 1 for s in cut)
     assert len(cut) < len(sizes)
+
+
+def test_few_points_are_batched_with_as_few():
+    sizes = np.array([60, 5, 700, 40, 7, 4, 600])
+    cut = [batch.tolist() for batch in batches(sizes, 1000, sizes < 500)]
+    assert cut == [[2, 6], [1, 4, 5], [0, 3]]
 
 
 def test_noisy_points_have_the_bits_of_the_perturbation(rng):
@@ -206,7 +215,8 @@ def test_sets_fitted_together_get_what_each_gets_alone(rng):
         np.array([0, 0, 1, 1, 2, 2]),
         ks,
     )
-    _, labels, at = in_units(X, *fit(X, X, joined, None, RULE))
+    task, clouds, centers = fit(X, X, joined, None, RULE)
+    labels, at = labels_of(X, joined, in_units(clouds, task, centers, 2))
     for i, rows in enumerate(sets):
         _, found = fit_all(X[rows], ks[2 * i : 2 * i + 2])
         for f in (0, 1):

@@ -14,7 +14,9 @@ from sklearn.cluster import KMeans
 
 from stablek import seeding
 from stablek.engines.base import Setting
+from stablek.engines.frames import Frame, few
 from stablek.engines.generic import compare
+from stablek.engines.kmeans_frames import in_frames, out_of_frames
 from stablek.engines.packing import is_additive, scaled_noise
 from stablek.perturbations import Draw, perturb
 from stablek.results import Group, Partition, Request
@@ -87,18 +89,19 @@ class KMeansEngine:
         if not requests:
             return []
         X = np.ascontiguousarray(X)
-        sizes = [len(X) if r.rows is None else len(r.rows) for r in requests]
+        sizes = np.array([len(X) if r.rows is None else len(r.rows) for r in requests])
         for request, size in zip(requests, sizes, strict=True):
             if request.values and max(request.values) > size:
                 raise ValueError(
                     f"k_range: {max(request.values)} clusters are asked of {size} points; "
                     f"leave out values above the number of points"
                 )
-        return [
-            partitions
-            for batch in batches(np.array(sizes))
-            for partitions in self._references(X, requests[batch], setting)
-        ]
+        result: list[tuple[Partition, ...]] = [()] * len(requests)
+        for batch in batches(sizes, X.shape[1], few(sizes, X.shape[1])):
+            found = self._references(X, [requests[r] for r in batch], setting)
+            for r, partitions in zip(batch, found, strict=True):
+                result[r] = partitions
+        return result
 
     def similarities(
         self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
@@ -148,7 +151,7 @@ class KMeansEngine:
         fitted.inertia_ = _inertia(X, partition)
         return fitted
 
-    def _rule(self, setting: Setting, *what: Any) -> Any:
+    def _rule(self, n_features: int, setting: Setting, *what: Any) -> Any:
         """The clusterer's parameters and the seed for one role."""
         from stablek.kernels.kmeans_batches import Rule
 
@@ -161,13 +164,13 @@ class KMeansEngine:
             automatic if given.n_init == "auto" else int(given.n_init),
             given.init == "k-means++",
             int(given.max_iter),
-            float(given.tol),
+            float(given.tol) / n_features,
         )
 
     def _references(
         self, X: Floats, requests: Sequence[Request], setting: Setting
     ) -> list[tuple[Partition, ...]]:
-        from stablek.kernels.kmeans_batches import Task, fit, in_units
+        from stablek.kernels.kmeans_batches import Task, fit, in_units, labels_of
 
         packed = _pack(X, [r.rows for r in requests], [r.values for r in requests])
         n_fits, sizes = np.diff(packed.parts), np.diff(packed.bounds)
@@ -179,8 +182,16 @@ class KMeansEngine:
             np.repeat(np.arange(len(requests)), n_fits),
             packed.ks,
         )
-        task, clouds, centers = fit(X, X, task, None, self._rule(setting, "reference"))
-        centers, labels, label_at = in_units(X, task, clouds, centers)
+        rule = self._rule(X.shape[1], setting, "reference")
+        points, work, frames = X, task, None
+        if few(sizes, X.shape[1]).all():
+            points, work, _, frames = in_frames(X, X, task, None)
+        work, clouds, centers = fit(points, points, work, None, rule)
+        centers = in_units(clouds, work, centers, points.shape[1])
+        del clouds  # as large as X, and `labels_of` needs as much
+        if frames is not None:
+            centers = out_of_frames(centers, task, frames)
+        labels, label_at = labels_of(X, task, centers)
         center_at = np.cumsum(packed.ks) - packed.ks
         result = []
         for r, request in enumerate(requests):
@@ -201,23 +212,26 @@ class KMeansEngine:
     ) -> Floats:
         """Sums over the contingency tables of reference and refitted labels."""
         from stablek.kernels.agreement import N_SUMS, label_sums
-        from stablek.kernels.kmeans_batches import Task, batches, fit, fit_labels
+        from stablek.kernels.kmeans_batches import Task, batches
 
         noise = scaled_noise(X, draw, 0, len(X), setting)
-        rule = self._rule(setting, "refit", draw)
+        rule = self._rule(X.shape[1], setting, "refit", draw)
+        frame = Frame.of(X, noise) if few(2 * len(X), X.shape[1]) else None
+        if frame is not None:
+            X, noise = frame.coordinates(X), noise @ frame.axes
         n_levels, n_parts = len(epsilons), [len(group.partitions) for group in groups]
         part_at = np.cumsum([0, *n_parts])
         sums = np.empty((part_at[-1], n_levels, N_SUMS))
         sizes = np.array([len(X) if g.rows is None else len(g.rows) for g in groups])
         # A noisy copy of a group is a set of points; copies of one group are neighbours.
-        for batch in batches(np.repeat(sizes, n_levels)):
-            low, high = batch.start // n_levels, (batch.stop - 1) // n_levels + 1
-            partitions = [p for group in groups[low:high] for p in group.partitions]
-            packed = _pack_groups(X, groups[low:high])
+        copies = np.repeat(sizes, n_levels)
+        for batch in batches(copies, X.shape[1], few(copies, X.shape[1])):
+            of, level = np.divmod(batch, n_levels)
+            used, of = np.unique(of, return_inverse=True)
+            partitions = [p for g in used for p in groups[g].partitions]
+            packed = _pack_groups(X, [groups[g] for g in used])
             labels = np.concatenate([p.labels for p in partitions], dtype=np.int32)
             label_at = np.concatenate([[0], np.cumsum([len(p.labels) for p in partitions])])
-            of, level = np.divmod(np.arange(batch.start, batch.stop), n_levels)
-            of -= low
             n_fits = np.diff(packed.parts)[of]
             part = _ranges(packed.parts[of], n_fits)
             ks = packed.ks[part]
@@ -229,14 +243,18 @@ class KMeansEngine:
                 np.repeat(np.arange(len(of)), n_fits),
                 ks,
             )
-            guides = np.concatenate([p.model for p in partitions])
+            models = [p.model for p in partitions]
+            if frame is not None:
+                models = [frame.coordinates(model) for model in models]
+            guides = np.concatenate(models)
             guide_at = np.cumsum(packed.ks) - packed.ks
-            task, clouds, centers = fit(X, noise, task, guides[_ranges(guide_at[part], ks)], rule)
-            found, found_at = fit_labels(clouds, task, centers)
+            guides = guides[_ranges(guide_at[part], ks)]
+            found, found_at = _fitted_labels(X, noise, task, guides, rule)
             one = np.empty((len(ks), N_SUMS))
             n_points = np.diff(label_at)[part]
             label_sums(labels, label_at[part], ks, found, found_at, ks, n_points, one)
-            sums[part_at[low] + part, np.repeat(level, n_fits)] = one
+            out = _ranges(part_at[used[of]], n_fits)
+            sums[out, np.repeat(level, n_fits)] = one
         return sums
 
     def _compared(
@@ -281,7 +299,7 @@ class KMeansEngine:
     def _refit(
         self, noisy: Floats, partitions: list[Partition], draw: int, setting: Setting
     ) -> list[Ints]:
-        from stablek.kernels.kmeans_batches import Task, fit, fit_labels
+        from stablek.kernels.kmeans_batches import Task
 
         n, ks = len(noisy), np.array([p.value for p in partitions])
         task = Task(
@@ -297,9 +315,8 @@ class KMeansEngine:
         width = partitions[0].model.shape[1]
         if setting.perturbation.keeps_features and noisy.shape[1] == width:
             guides = np.concatenate([p.model for p in partitions])
-        rule = self._rule(setting, "refit", draw)
-        task, clouds, centers = fit(noisy, noisy, task, guides, rule)
-        found, _ = fit_labels(clouds, task, centers)
+        rule = self._rule(noisy.shape[1], setting, "refit", draw)
+        found, _ = _fitted_labels(noisy, noisy, task, guides, rule)
         return [labels.astype(np.intp) for labels in found.reshape(len(ks), n)]
 
 
@@ -334,6 +351,19 @@ def _ranges(starts: Ints, counts: Ints) -> Ints:
     """Numbers from each start on, as many as its count, one range after the other."""
     ends = np.cumsum(counts)
     return np.repeat(starts - (ends - counts), counts) + np.arange(ends[-1])
+
+
+def _fitted_labels(
+    X: Floats, noise: Floats, task: Any, guides: Floats | None, rule: Any
+) -> tuple[NDArray[np.int32], Ints]:
+    """Labels of all fits of a task, and where those of each fit begin."""
+    from stablek.kernels.kmeans_batches import fit, fit_labels
+
+    if few(task.n, X.shape[1]).all():
+        X, task, guides, _ = in_frames(X, noise, task, guides)
+        noise = X
+    task, clouds, centers = fit(X, noise, task, guides, rule)
+    return fit_labels(clouds, task, centers)
 
 
 def _extended(

@@ -16,6 +16,7 @@ from sklearn.mixture import GaussianMixture
 
 from stablek import seeding
 from stablek.engines.base import Setting
+from stablek.engines.frames import Frame, few
 from stablek.engines.generic import compare
 from stablek.engines.kmeans import KMeansEngine
 from stablek.engines.packing import additive_noise, pack, unpack
@@ -71,35 +72,6 @@ def unsupported(clusterer: Any) -> str | None:
     if seed is not None and not isinstance(seed, numbers.Integral):
         return f"random_state={seed!r} is not None or an int"
     return None
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Axes that span few points in many dimensions.
-
-    Off these axes every full or tied covariance is ``reg_covar`` alone, and every mean the same:
-    there the components do not differ, at any point. So the mixture of the coordinates stands
-    for the mixture of the points, at a fraction of the cost.
-
-    Examples
-    --------
-    >>> points = np.random.default_rng(0).normal(size=(4, 50))
-    >>> Frame.of(points).coordinates(points).shape
-    (4, 4)
-    """
-
-    centre: Floats
-    axes: Floats
-
-    @classmethod
-    def of(cls, points: Floats) -> Frame:
-        """Frame of these points, as many axes as there are points."""
-        centre = points.mean(axis=0)
-        return cls(centre, np.ascontiguousarray(np.linalg.qr((points - centre).T)[0]))
-
-    def coordinates(self, points: Floats) -> Floats:
-        """Of points along the axes."""
-        return np.asarray((points - self.centre) @ self.axes)
 
 
 @dataclass(frozen=True)
@@ -230,10 +202,14 @@ class MixtureEngine:
         return copies
 
     def _frame(self, points: Floats) -> Frame | None:
-        """Frame in which the points are better handled; None for the space they are in."""
-        n, p = points.shape
+        """Frame in which the points are better handled; None for the space they are in.
+
+        Off its axes every full or tied covariance is ``reg_covar`` alone, and every mean the
+        same: there the components do not differ, at any point. So the mixture of the coordinates
+        stands for the mixture of the points, at a fraction of the cost.
+        """
         correlated = self.clusterer.covariance_type in ("full", "tied")
-        return Frame.of(points) if correlated and 2 * n <= p else None
+        return Frame.of(points) if correlated and few(*points.shape) else None
 
     def _fit(
         self,

@@ -35,7 +35,6 @@ def race_fits(
     order_k: Ints,
     max_iter: int,
     tol: float,
-    n_features: int,
     work: Race,
     centers: Floats,
 ) -> None:
@@ -56,7 +55,7 @@ def race_fits(
     for f in range(len(ks)):
         cloud, k = fit_cloud[f], ks[f]
         n, tile, square = clouds.n[cloud], clouds.tile_at[cloud], clouds.square[cloud]
-        limit = tol * square / (n * n_features)
+        limit = tol * square / n
         for i in range((n + TILE - 1) // TILE * TILE):
             slot[origin[tile * TILE + i]] = i
         stream(seed, -k, work.state)

@@ -22,6 +22,7 @@ __all__ = [
     "fit",
     "fit_labels",
     "in_units",
+    "labels_of",
     "nearest_labels",
     "row_blocks",
 ]
@@ -32,10 +33,14 @@ Ints = NDArray[Any]
 _BLOCK = 1 << 20  # numbers per block of rows
 _LEAST = 1 << 12  # rows per block, at least
 _BATCH = 1 << 18  # points per batch of small fits
+_NUMBERS = 1 << 22  # numbers per batch of small fits
 
 
 class Rule(NamedTuple):
-    """How k-means is to be run: scikit-learn's parameters, and a seed for the starts."""
+    """How k-means is to be run: scikit-learn's parameters, and a seed for the starts.
+
+    ``tol`` is for the squared shift of the centres, relative to the sum of all variances.
+    """
 
     seed: int
     n_init: int
@@ -66,15 +71,22 @@ def row_blocks(n: int, n_features: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + step, n)
 
 
-def batches(sizes: Ints) -> Iterator[slice]:
-    """Neighbouring sets of points that are fitted by one call: many small ones or a large one."""
+def batches(sizes: Ints, n_features: int, few: NDArray[np.bool_]) -> Iterator[Ints]:
+    """Sets of points that are fitted by one call: many small ones or a large one.
+
+    The few points of some sets have as many coordinates as they are: one call takes sets of
+    about as many points.
+    """
+    kind = np.where(few, np.frexp(sizes)[1], 0)
+    order = np.argsort(kind, kind="stable")
+    most = min(_BATCH, _NUMBERS // n_features)
     start = total = 0
-    for i, size in enumerate(sizes):
-        if i > start and total + size > _BATCH:
-            yield slice(start, i)
+    for i, (size, own) in enumerate(zip(sizes[order], kind[order], strict=True)):
+        if i > start and (total + size > most or own != kind[order[start]]):
+            yield order[start:i]
             start, total = i, 0
         total += int(size)
-    yield slice(start, len(sizes))
+    yield order[start:]
 
 
 def load(X: Floats, noise: Floats, task: Task) -> Clouds:
@@ -167,7 +179,6 @@ def fit(
         order_k,
         rule.max_iter,
         rule.tol,
-        n_features,
         race_memory(n_max, width, k_max, max(rule.n_init, SWAPS) + 1),
         centers,
     )
@@ -185,18 +196,22 @@ def fit_labels(clouds: Clouds, task: Task, centers: Floats) -> tuple[NDArray[np.
     return labels, starts
 
 
-def in_units(
-    X: Floats, task: Task, clouds: Clouds, centers: Floats
-) -> tuple[Floats, NDArray[np.int32], Ints]:
-    """Centres of fits in the units of X, and the labels that these centres give."""
+def in_units(clouds: Clouds, task: Task, centers: Floats, n_features: int) -> Floats:
+    """Centres of fits in the units of their points."""
     of = np.repeat(task.fit_cloud, task.ks)
     centers *= clouds.unit[of, None]
     centers += clouds.mean[of]
+    return centers[:, :n_features]
+
+
+def labels_of(X: Floats, task: Task, centers: Floats) -> tuple[NDArray[np.int32], Ints]:
+    """Labels that centres in the units of X give, and where those of each fit begin.
+
+    The first centre of each fit becomes a central one. Labels of X as it is: the same arithmetic
+    as for noisy copies, so that no noise changes none.
+    """
     _central_first(centers, task.ks)
-    # Labels of X as it is: the same arithmetic as for noisy copies, so no noise changes none.
-    load_clouds(X, X, np.zeros(len(task.n)), task.rows, task.row_at, clouds)
-    labels, starts = fit_labels(clouds, task, centers)
-    return centers[:, : X.shape[1]], labels, starts
+    return fit_labels(load(X, X, task), task, _padded(centers))
 
 
 def _central_first(centers: Floats, ks: Ints) -> None:
@@ -218,8 +233,7 @@ def _central_first(centers: Floats, ks: Ints) -> None:
 def nearest_labels(X: Floats, centers: list[Floats]) -> list[NDArray[np.intp]]:
     """Label of the nearest centre of each point, for each of several sets of centres."""
     ks = np.array([len(c) for c in centers])
-    joined = np.concatenate(centers)
-    joined = np.pad(joined, ((0, 0), (0, X.shape[1] % 2)))
+    joined = _padded(np.concatenate(centers))
     labels = [np.empty(len(X), dtype=np.intp) for _ in centers]
     for start, stop in row_blocks(len(X), X.shape[1]):
         task = Task(
@@ -234,3 +248,7 @@ def nearest_labels(X: Floats, centers: list[Floats]) -> list[NDArray[np.intp]]:
         for q, at in enumerate(starts):
             labels[q][start:stop] = found[at : at + stop - start]
     return labels
+
+
+def _padded(centers: Floats) -> Floats:
+    return np.pad(centers, ((0, 0), (0, centers.shape[1] % 2)))

@@ -1,0 +1,63 @@
+"""Few points in many dimensions: as many axes as points hold all that there is between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Frame", "few"]
+
+Floats = NDArray[np.float64]
+
+
+def few(n: Any, n_features: int) -> Any:
+    """Whether n points, or each of several numbers of them, are so few that a frame pays.
+
+    Examples
+    --------
+    >>> few(np.array([50, 51]), 100)
+    array([ True, False])
+    """
+    return 2 * n <= n_features
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Axes that span few points in many dimensions.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).normal(size=(4, 50))
+    >>> frame = Frame.of(points)
+    >>> coordinates = frame.coordinates(points)
+    >>> coordinates.shape
+    (4, 4)
+    >>> np.allclose(frame.points(coordinates), points)
+    True
+    """
+
+    centre: Floats
+    axes: Floats
+
+    @classmethod
+    def of(cls, points: Floats, moves: Floats | None = None) -> Frame:
+        """Frame of these points, and of vectors that they may move along.
+
+        It has as many axes as it is given points and vectors.
+        """
+        centre = points.mean(axis=0)
+        spanned = points - centre
+        if moves is not None:
+            spanned = np.concatenate([spanned, moves])
+        return cls(centre, np.ascontiguousarray(np.linalg.qr(spanned.T)[0]))
+
+    def coordinates(self, points: Floats) -> Floats:
+        """Of points along the axes."""
+        return np.asarray((points - self.centre) @ self.axes)
+
+    def points(self, coordinates: Floats) -> Floats:
+        """The points of the span that have these coordinates."""
+        return np.asarray(coordinates @ self.axes.T + self.centre)
