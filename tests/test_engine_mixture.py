@@ -468,6 +468,14 @@ def test_hierarchy_of_many_points_takes_a_choice_of_them(monkeypatch):
 
 
 @pytest.mark.parametrize("mixture", [SVDGaussianMixture, KMeansGaussianMixture])
+@pytest.mark.parametrize("bad", [{"n_init": 0}, {"n_components": "two"}, {"reg_covar": -1.0}])
+def test_bad_parameters_are_refused_by_name(mixture, bad):
+    [(parameter, value)] = bad.items()
+    with pytest.raises(ValueError, match=f"'{parameter}'.*{mixture.__name__}.*{value}"):
+        mixture(**bad).fit(np.zeros((5, 2)))
+
+
+@pytest.mark.parametrize("mixture", [SVDGaussianMixture, KMeansGaussianMixture])
 def test_mixtures_are_scikit_learn_estimators(mixture):
     data = load_iris(as_frame=True).data
     model = clone(mixture(3, n_init=4))

@@ -175,6 +175,7 @@ class _StartedGaussianMixture(GaussianMixture, ABC):  # type: ignore[misc]
         -------
         ndarray of shape (n_samples,)
         """
+        self._validate_params()
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         parameters = self.get_params(deep=False)
         if len(X) >= self.n_components:
