@@ -28,6 +28,7 @@ from study.fanova import fanova  # noqa: E402
 from study.plan import Task, filtered, tasks_of  # noqa: E402
 from study.protocol import PAPER, TINY  # noqa: E402
 from study.report import examples, page, paper, scores, significance  # noqa: E402
+from study.report import similarity as report_similarity  # noqa: E402
 from study.report.blocks import Drawing  # noqa: E402
 from study.store import Store  # noqa: E402
 
@@ -322,6 +323,31 @@ def test_ranks_and_wins_by_hand():
     assert scores.average_ranks(table).tolist() == [1.75, 1.25, 3.0]
     wins = scores.wide(judged, "kmeans", ["oracle", "good", "poor"], value="win")
     assert wins.sum().tolist() == [2, 1, 0]
+
+
+def test_a_missing_run_is_no_answer_of_one_cluster():
+    def row(experiment, method, k, **details):
+        fields = {"algorithm": "kmeans", "seed": 0, "seconds": 1.0, "dataset": "a"}
+        return {"experiment": experiment, "method": method, "k": k, "details": details, **fields}
+
+    aris = [0.0, 0.9, 0.6]
+    rows = [
+        row("similarity", "external", 2, ari=aris),
+        *(row("similarity", f"ari_{a}", 2) for a in ("max", "mean")),
+        row("table1", "oracle", 2, ari=aris),
+        row("table1", "silhouette", 2),
+        row("table1", "special_k", pd.NA),  # no answer
+        row("table1", "dunn", 3),
+    ]
+    [_, _, success] = report_similarity.section(
+        pd.DataFrame(rows), replace(TINY, measures=("ari",))
+    )
+    assert success.note == "Average ranks of 4 methods on 1 data sets."
+    rows += [{**row("table1", m, 2), "dataset": "b"} for m in ("oracle", "silhouette")]
+    rows[-2]["details"] = rows[-2]["details"] | {"ari": aris}
+    rows.append({**row("similarity", "external", 2, ari=aris), "dataset": "b"})
+    blocks = list(report_similarity.section(pd.DataFrame(rows), replace(TINY, measures=("ari",))))
+    assert len(blocks) == 2  # two methods have both data sets, too few to rank
 
 
 def test_methods_with_few_data_sets_are_not_ranked():

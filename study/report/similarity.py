@@ -67,8 +67,9 @@ def _success(
 ) -> Iterator[Table]:
     """The K-means column of Table 1, ranked by other measures of success."""
     rows = scores.judged(frame[frame["experiment"] == "table1"])
-    answers = scores.wide(rows, "kmeans", main_methods("kmeans"), value="k").astype(float)
-    answers = scores.complete(answers.fillna(1).loc[answers.index.isin(external.index)])
+    # No answer counts as one cluster, as in Table 1; a run that is missing is no answer.
+    rows = rows[rows["dataset"].isin(external.index)].assign(k=rows["k"].astype(float).fillna(1.0))
+    answers = scores.complete(scores.wide(rows, "kmeans", main_methods("kmeans"), value="k"))
     if not len(answers) or answers.shape[1] < 3:
         return
     ranks = {}
