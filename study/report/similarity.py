@@ -11,6 +11,7 @@ from study.experiments.similarity import EXTERNAL
 from study.protocol import Protocol
 from study.report import paper, scores
 from study.report.blocks import Block, Table
+from study.report.significance import sign_test
 from study.report.table1 import main_methods
 
 TITLE = "Similarity measures"
@@ -33,7 +34,7 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
 
 
 def _inside(rows: pd.DataFrame, external: pd.Series, measures: tuple[str, ...]) -> Table:
-    """ARI and wins of Stadion with each measure; ranks among the sixteen."""
+    """Wins of Stadion with each measure, against those with ARI; ranks among the sixteen."""
     truth = rows[rows["method"] == EXTERNAL].set_index("dataset")["k"]
     answers = rows[rows["method"] != EXTERNAL]
     answers = answers[answers["dataset"].isin(external.index)].copy()
@@ -49,17 +50,21 @@ def _inside(rows: pd.DataFrame, external: pd.Series, measures: tuple[str, ...]) 
     for aggregation in ("max", "mean"):
         methods = [f"{measure}_{aggregation}" for measure in measures]
         tables[aggregation] = scores.wide(answers.assign(algorithm=""), "", methods)
+    wins = answers.pivot(index="dataset", columns="method", values="win").astype(float)
     for measure in measures:
         row: list = [measure]
         for aggregation, table in tables.items():
-            method = f"{measure}_{aggregation}"
+            method, usual = f"{measure}_{aggregation}", f"ari_{aggregation}"
             own = answers[answers["method"] == method]
             full = scores.complete(table)
             rank = scores.average_ranks(full).get(method) if len(full) else None
-            row += [f"{int(own['win'].sum())} of {len(own)}", rank]
+            p = sign_test(*(wins[m] for m in (method, usual)))[-1] if measure != "ari" else None
+            row += [f"{int(own['win'].sum())} of {len(own)}", rank, p]
         body.append(row)
-    columns = ("similarity", "wins, max", "rank, max", "wins, mean", "rank, mean")
-    return Table("similarities", "Stadion with each similarity", columns, body)
+    columns = ("similarity", "wins, max", "rank, max", "p, max")
+    columns += ("wins, mean", "rank, mean", "p, mean")
+    note = "p: sign test of the wins against those with the ARI."
+    return Table("similarities", "Stadion with each similarity", columns, body, note)
 
 
 def _success(
