@@ -6,6 +6,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from time import monotonic
 from typing import Any
@@ -42,18 +43,34 @@ def run_tasks(
         parallel = Parallel(
             jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
         )
-        for index, outcomes, error in parallel(_calls(tasks, deadline)):
-            task = tasks[index]
-            if error is None:
-                store.add((run, outcomes[run.method]) for run in task.runs)
-            progress.tell(task, error)
+        ahead, running = iter(enumerate(tasks)), set[int]()
+        while True:
+            try:
+                for index, outcomes, error in parallel(_calls(ahead, running, deadline)):
+                    task = tasks[index]
+                    if error is None:
+                        store.add((run, outcomes[run.method]) for run in task.runs)
+                    progress.tell(task, error)
+                    running.discard(index)
+                break
+            except BrokenProcessPool:  # which of the workers was killed is not known
+                for index in sorted(running):
+                    progress.tell(tasks[index], KILLED)
+                running.clear()
     return progress.failed
 
 
-def _calls(tasks: list[Task], deadline: float | None) -> Iterator[Any]:
-    for index, task in enumerate(tasks):
+KILLED = "A worker was killed while this ran, as happens where memory runs out. Try fewer --jobs."
+
+
+def _calls(
+    ahead: Iterator[tuple[int, Task]], running: set[int], deadline: float | None
+) -> Iterator[Any]:
+    """The next tasks, for as long as there is time; notes which of them run."""
+    for index, task in ahead:
         if deadline is not None and monotonic() > deadline:
             return
+        running.add(index)
         yield delayed(_compute)(index, task)
 
 

@@ -467,6 +467,15 @@ def test_hierarchy_of_many_points_takes_a_choice_of_them(monkeypatch):
     assert adjusted_rand_score(fitted.predict(X), again.labels) > 0.95
 
 
+def test_models_of_clusters_are_kept_without_covariances():
+    X = load_iris().data
+    eng, conf = engine(), setting(X)
+    requests = [Request(None, (2, 3)), Request(np.arange(50), (2, 3))]
+    whole, cluster = eng.references(X, requests, conf)
+    assert [p.model.covariances is None for p in (*whole, *cluster)] == [False, False, True, True]
+    assert eng.estimator(X, whole[1]).covariances_.shape == (3, 4, 4)
+
+
 @pytest.mark.parametrize("mixture", [SVDGaussianMixture, KMeansGaussianMixture])
 @pytest.mark.parametrize("bad", [{"n_init": 0}, {"n_components": "two"}, {"reg_covar": -1.0}])
 def test_bad_parameters_are_refused_by_name(mixture, bad):

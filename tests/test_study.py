@@ -1,6 +1,7 @@
 """The study's harness, on a tiny plan of two small generated data sets."""
 
 import csv
+import os
 import re
 import shutil
 import signal
@@ -212,6 +213,28 @@ def test_a_failure_is_told_and_not_stored(tmp_path, monkeypatch, capsys):
     assert "on purpose" in capsys.readouterr().err
     done = Store(tmp_path).done()
     assert done == {run.key for run in _small_runs() if run.fit == "judge"}
+
+
+def test_a_killed_worker_does_not_end_the_run(tmp_path, monkeypatch, capsys):
+    compute = runner._compute
+
+    def killed(index, task):
+        if task.fit == "judge":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return compute(index, task)
+
+    monkeypatch.setattr(runner, "_compute", killed)
+    filters = [*SMALL, "--fit", "judge", "lange", "ben_hur", "hennig"]
+    where = ["--plan", "tiny", "--home", tmp_path, *filters]
+    assert study("run", *where, "--jobs", "2") == 1
+    assert runner.KILLED in capsys.readouterr().err
+    done = Store(tmp_path).done()
+    runs = [run for run in _small_runs() if run.fit in filters]
+    assert not done & {run.key for run in runs if run.fit == "judge"}
+    assert done & {run.key for run in runs}
+    monkeypatch.undo()
+    assert study("run", *where) == 0
+    assert Store(tmp_path).done() == {run.key for run in runs}
 
 
 def test_the_same_rows_from_dask(home, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -76,11 +76,14 @@ def unsupported(clusterer: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A fitted mixture, laid out as `stablek.kernels.mixture` tells; in a frame, if it has one."""
+    """A fitted mixture, laid out as `stablek.kernels.mixture` tells; in a frame, if it has one.
+
+    Models of clusters, of which there are many, have no covariances: only users ask for those.
+    """
 
     weights: Floats
     means: Floats
-    covariances: Floats
+    covariances: Floats | None
     factors: Floats
     offsets: Floats
     lower_bound: float
@@ -121,12 +124,12 @@ class MixtureEngine:
             # Users see the models of X: these stay as they are.
             frame = None if request.rows is None else self._frame(points)
             fits = self._fit(points, frame, request.values, setting, "reference")
-            result.append(
-                tuple(
-                    Partition(value, labels, model if keep else None)
-                    for value, (labels, model) in zip(request.values, fits, strict=True)
-                )
-            )
+            partitions = []
+            for value, (labels, model) in zip(request.values, fits, strict=True):
+                if request.rows is not None:
+                    model = replace(model, covariances=None)
+                partitions.append(Partition(value, labels, model if keep else None))
+            result.append(tuple(partitions))
         return result
 
     def similarities(
@@ -153,7 +156,8 @@ class MixtureEngine:
         estimator.n_features_in_ = X.shape[1]
         estimator.weights_, estimator.means_ = model.weights.copy(), model.means.copy()
         shaped = _SHAPES[estimator.covariance_type]
-        estimator.covariances_ = shaped(model.covariances)
+        if model.covariances is not None:
+            estimator.covariances_ = shaped(model.covariances)
         estimator.precisions_cholesky_ = shaped(model.factors)
         if model.factors.shape[1] == 1:
             estimator.precisions_ = estimator.precisions_cholesky_**2
