@@ -62,7 +62,9 @@ python -m study figures                   # docs/study/
 Each run is a row of `study/study.sqlite`, kept the moment it ends and known by its full
 settings: a changed setting is another row. Finished rows are exported to `study/results/*.csv`,
 from which another machine goes on. Data are fetched and cached, or read from the folder in
-`STABLEK_DATA_DIR`.
+`STABLEK_DATA_DIR`. A task whose worker is killed, as where memory runs out, is named and left for
+the next time; full mixtures in 64 and more dimensions, for all K up to 60 and all their clusters,
+are what needs most.
 """
 
 
