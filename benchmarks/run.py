@@ -166,24 +166,14 @@ def wide() -> str:
         ("blobs", few, "extend"),
         ("blobs", few, "refit"),
     ]
-    ks, omega, rows = range(1, 11), range(2, 6), []
+    clusterer, ks, omega, rows = KMeans(n_init=10), range(1, 11), range(2, 6), []
     for name, X, relabel in cases:
         epsilons = np.linspace(0, np.sqrt(X.shape[1]), 10)
         ours = ours_seconds(
-            X, KMeans(n_init=10), repeats=1, k_range=ks, omega=omega, epsilons=epsilons,
-            relabel=relabel,
-        )  # fmt: skip
-        theirs = plain_seconds(
-            X,
-            KMeans(n_init=10),
-            "n_clusters",
-            ks,
-            omega,
-            epsilons,
-            10,
-            relabel == "extend",
-            part=1,
+            X, clusterer, repeats=1, k_range=ks, omega=omega, epsilons=epsilons, relabel=relabel
         )
+        work = (X, clusterer, "n_clusters", ks, omega, epsilons)
+        theirs = plain_seconds(*work, 10, relabel == "extend", part=1)
         shape = [str(n) for n in X.shape]
         ratio = f"{theirs / ours:.0f}x"
         rows.append([name, *shape, relabel, f"{theirs:.1f}", "1/10", f"{ours:.2f}", ratio])

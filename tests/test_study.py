@@ -349,28 +349,30 @@ def test_ranks_and_wins_by_hand():
 
 
 def test_a_missing_run_is_no_answer_of_one_cluster():
-    def row(experiment, method, k, **details):
-        fields = {"algorithm": "kmeans", "seed": 0, "seconds": 1.0, "dataset": "a"}
-        return {"experiment": experiment, "method": method, "k": k, "details": details, **fields}
+    def row(dataset, experiment, method, k, **details):
+        where = {"dataset": dataset, "experiment": experiment, "algorithm": "kmeans", "seed": 0}
+        return {**where, "method": method, "k": k, "seconds": 1.0, "details": details}
 
-    aris = [0.0, 0.9, 0.6]
+    def blocks():
+        return list(report_similarity.section(pd.DataFrame(rows), protocol_of_ari))
+
+    protocol_of_ari, aris = replace(TINY, measures=("ari",)), [0.0, 0.9, 0.6]
     rows = [
-        row("similarity", "external", 2, ari=aris),
-        *(row("similarity", f"ari_{a}", 2) for a in ("max", "mean")),
-        row("table1", "oracle", 2, ari=aris),
-        row("table1", "silhouette", 2),
-        row("table1", "special_k", pd.NA),  # no answer
-        row("table1", "dunn", 3),
+        row("a", "similarity", "external", 2, ari=aris),
+        *(row("a", "similarity", f"ari_{a}", 2) for a in ("max", "mean")),
+        row("a", "table1", "oracle", 2, ari=aris),
+        row("a", "table1", "silhouette", 2),
+        row("a", "table1", "special_k", pd.NA),  # no answer
+        row("a", "table1", "dunn", 3),
     ]
-    [_, _, success] = report_similarity.section(
-        pd.DataFrame(rows), replace(TINY, measures=("ari",))
-    )
+    [_, _, success] = blocks()
     assert success.note == "Average ranks of 4 methods on 1 data sets."
-    rows += [{**row("table1", m, 2), "dataset": "b"} for m in ("oracle", "silhouette")]
-    rows[-2]["details"] = rows[-2]["details"] | {"ari": aris}
-    rows.append({**row("similarity", "external", 2, ari=aris), "dataset": "b"})
-    blocks = list(report_similarity.section(pd.DataFrame(rows), replace(TINY, measures=("ari",))))
-    assert len(blocks) == 2  # two methods have both data sets, too few to rank
+    rows += [
+        row("b", "similarity", "external", 2, ari=aris),
+        row("b", "table1", "oracle", 2, ari=aris),
+        row("b", "table1", "silhouette", 2),
+    ]
+    assert len(blocks()) == 2  # two methods have both data sets, too few to rank
 
 
 def test_methods_with_few_data_sets_are_not_ranked():

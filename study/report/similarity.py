@@ -54,11 +54,13 @@ def _inside(rows: pd.DataFrame, external: pd.Series, measures: tuple[str, ...]) 
     for measure in measures:
         row: list = [measure]
         for aggregation, table in tables.items():
-            method, usual = f"{measure}_{aggregation}", f"ari_{aggregation}"
+            method = f"{measure}_{aggregation}"
             own = answers[answers["method"] == method]
             full = scores.complete(table)
             rank = scores.average_ranks(full).get(method) if len(full) else None
-            p = sign_test(*(wins[m] for m in (method, usual)))[-1] if measure != "ari" else None
+            p = None
+            if measure != "ari":
+                *_, p = sign_test(wins[method], wins[f"ari_{aggregation}"])
             row += [f"{int(own['win'].sum())} of {len(own)}", rank, p]
         body.append(row)
     columns = ("similarity", "wins, max", "rank, max", "p, max")

@@ -40,8 +40,9 @@ def in_frames(
         # Products are rounded by their shape: those of one fit are alone, as in any other task.
         for f in range(*fit_at[c : c + 2]):
             own = slice(*guide_at[f : f + 2])
-            along[own, :n] = frame.coordinates(guides[own])
-            along[own, -1] = _length_left(guides[own] - frame.centre, along[own, :n])
+            gaps = guides[own] - frame.centre
+            along[own, :n] = gaps @ frame.axes
+            along[own, -1] = _length_left(gaps, along[own, :n])
     task = task._replace(
         rows=np.arange(len(coordinates)), row_at=starts, epsilons=np.zeros(len(starts))
     )
