@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
 from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -13,8 +12,6 @@ from threadpoolctl import threadpool_limits
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
 from stablek.engines.kmeans import KMeansEngine, unsupported
-from stablek.engines.kmeans_frames import in_frames, out_of_frames
-from stablek.kernels.kmeans_batches import Task
 from stablek.perturbations import PERTURBATIONS, Draw, resolve_perturbation
 from stablek.results import Group, Request
 from stablek.similarity import SIMILARITIES, resolve_similarity
@@ -143,7 +140,7 @@ def test_coordinates_in_a_frame_stand_for_the_points(engine, shape, perturbation
     setting = setting_of(X, "refit", perturbation=perturbation)
     groups = groups_of(engine, X, setting)
     similarities = engine.similarities(X, groups, 1, EPSILONS, setting)
-    monkeypatch.setattr("stablek.engines.kmeans.few", lambda n, _: np.zeros_like(n, dtype=bool))
+    monkeypatch.setattr("stablek.engines.kmeans.few", lambda *_: False)
     requests = [Request(g.rows, tuple(p.value for p in g.partitions)) for g in groups]
     for group, plain in zip(groups, engine.references(X, requests, setting), strict=True):
         for a, b in zip(group.partitions, plain, strict=True):
@@ -154,25 +151,6 @@ def test_coordinates_in_a_frame_stand_for_the_points(engine, shape, perturbation
     for one, other in zip(similarities, unframed, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
     assert 0.1 < np.mean([values.mean() for values in similarities]) < 0.99
-
-
-def test_frames_keep_distances_to_guides_off_the_span(rng):
-    X, noise, guides = (rng.normal(size=(n, 50)) for n in (12, 12, 5))
-    rows, of = np.array([0, 3, 4, 7, 9, 1, 2, 5]), np.array([0, 0, 1])
-    task = Task(
-        rows, np.array([0, 5]), np.array([5, 3]), np.array([0.0, 0.4]), of, np.array([2, 1, 2])
-    )
-    found, task, along, frames = in_frames(X, noise, task, guides)
-    copies = [X[rows[:5]], X[rows[5:]] + 0.4 * noise[rows[5:]]]
-    for c, copy in enumerate(copies):
-        own = found[task.row_at[c] : task.row_at[c] + task.n[c]]
-        np.testing.assert_allclose(cdist(own, own), cdist(copy, copy), atol=1e-12)
-        mine = slice(0, 3) if c == 0 else slice(3, 5)
-        np.testing.assert_allclose(cdist(own, along[mine]), cdist(copy, guides[mine]))
-    means = [copies[0][:2].mean(axis=0), copies[0][2:].mean(axis=0), copies[0].mean(axis=0)]
-    inside = [found[:2].mean(axis=0), found[2:5].mean(axis=0), found[:5].mean(axis=0)]
-    back = out_of_frames(np.array(inside + inside[:2]), task._replace(fit_cloud=of * 0), frames)
-    np.testing.assert_allclose(back[:3], means, atol=1e-12)
 
 
 def test_references_do_not_depend_on_how_they_are_asked_for(data, engine):

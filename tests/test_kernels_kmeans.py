@@ -28,6 +28,7 @@ from stablek.kernels.kmeans_batches import (
 )
 from stablek.kernels.kmeans_boxes import CENTERS, compact_clouds, near_box
 from stablek.kernels.kmeans_clouds import centre_clouds
+from stablek.kernels.kmeans_products import gains_by_pairs
 from stablek.kernels.kmeans_starts import draw_starts, draws_memory
 from stablek.kernels.kmeans_tiles import TILE
 from stablek.perturbations import Draw, uniform
@@ -110,16 +111,12 @@ def test_blocks_cover_all_rows_and_batches_all_sets():
     assert blocks[-1][1] == 1_000_000
     assert all(a[1] == b[0] for a, b in itertools.pairwise(blocks))
     sizes = np.array([5, 2_000_000, 3, 4, 262_100, 100])
-    cut = list(batches(sizes, 2, sizes < 0))
-    assert np.concatenate(cut).tolist() == list(range(6))
-    assert all(sizes[s].sum() <= 1 << 18 or len(s) == 1 for s in cut)
+    cut = list(batches(sizes, 2))
+    assert [i for bounds in cut for i in range(*bounds)] == list(range(6))
+    assert all(sizes[low:high].sum() <= 1 << 18 or high == low + 1 for low, high in cut)
     assert len(cut) < len(sizes)
-
-
-def test_few_points_are_batched_with_as_few():
-    sizes = np.array([60, 5, 700, 40, 7, 4, 600])
-    cut = [batch.tolist() for batch in batches(sizes, 1000, sizes < 500)]
-    assert cut == [[2, 6], [1, 4, 5], [0, 3]]
+    # What counts is the room that they take: whole tiles of all features.
+    assert list(batches(np.array([5, 3, 4, 100]), (1 << 22) // 128)) == [(0, 2), (2, 3), (3, 4)]
 
 
 def test_noisy_points_have_the_bits_of_the_perturbation(rng):
@@ -203,8 +200,9 @@ def test_empty_clusters_are_relocated(rng):
         assert len(np.unique(labels)) == 8
 
 
-def test_sets_fitted_together_get_what_each_gets_alone(rng):
-    X = rng.normal(size=(500, 2))
+@pytest.mark.parametrize("n_features", [2, 90])
+def test_sets_fitted_together_get_what_each_gets_alone(n_features, rng):
+    X = rng.normal(size=(500, n_features))
     sets = [np.arange(0, 120), np.arange(100, 500), np.array([3, 5, 8, 13, 21])]
     ks = np.array([2, 5, 3, 7, 2, 4])
     joined = Task(
@@ -216,12 +214,19 @@ def test_sets_fitted_together_get_what_each_gets_alone(rng):
         ks,
     )
     task, clouds, centers = fit(X, X, joined, None, RULE)
-    labels, at = labels_of(X, joined, in_units(clouds, task, centers, 2))
+    labels, at = labels_of(X, joined, in_units(clouds, task, centers, n_features))
     for i, rows in enumerate(sets):
         _, found = fit_all(X[rows], ks[2 * i : 2 * i + 2])
         for f in (0, 1):
             start = at[2 * i + f]
             np.testing.assert_array_equal(labels[start : start + len(rows)], found[f])
+
+
+def fit_by_pairs(monkeypatch, answer):
+    """Have every fit of several clusters by products of pairs, or none."""
+    monkeypatch.setattr(
+        "stablek.kernels.kmeans_batches.gains_by_pairs", lambda _, ks, *__: (ks > 1) & answer
+    )
 
 
 def noisy_fit(X, ks, epsilon=0.3):
@@ -243,6 +248,7 @@ def test_only_centres_that_cannot_be_nearest_are_passed_over(
     X = rng.normal(size=(8, n_features))[rng.integers(0, 8, n)]
     X = X + spread * rng.normal(size=X.shape)
     ks = [3, CENTERS, 20, 60]
+    fit_by_pairs(monkeypatch, False)
     clouds, centers, labels = noisy_fit(X, ks)
     assert clouds.compact.tolist() == [False, True]
     monkeypatch.setattr("stablek.kernels.kmeans_batches.compact_clouds", lambda *_: None)
@@ -295,9 +301,70 @@ def test_centres_near_a_box_are_those_nearest_to_one_of_its_points_ties_included
     assert n_near < 0.7 * 101 * 15
 
 
-@pytest.mark.parametrize("n", [100, 400])
-def test_a_fit_has_the_same_bits_whichever_others_are_beside_it(n, rng):
-    X = rng.normal(size=(n, 3))
+def wide_data(n, n_features, rng):
+    """Overlapping clusters, some points twice, far from the origin."""
+    X = rng.normal(size=(9, n_features))[rng.integers(0, 9, n)]
+    X += rng.normal(size=X.shape)
+    X[1::7] = X[::7][: len(X[1::7])]
+    return X + 50.0
+
+
+@pytest.mark.parametrize(("n", "n_features"), [(5, 80), (63, 40), (64, 33), (200, 130)])
+@pytest.mark.parametrize("guided", [True, False])
+@pytest.mark.parametrize(
+    "changes", [{}, {"plus_plus": False}, {"max_iter": 1}, {"tol": 0.0, "n_init": 1}]
+)
+def test_products_of_pairs_take_the_same_steps(n, n_features, guided, changes, rng, monkeypatch):
+    X = wide_data(n, n_features, rng)
+    ks = [k for k in (1, 2, 3, 4, 12, 30) if k < n]
+    guides = X[rng.integers(0, n, sum(ks))] + 0.5 if guided else None
+    noise, task = rng.normal(size=X.shape), task_of(X, ks, epsilon=0.2)
+    found = []
+    for answer in (True, False):
+        fit_by_pairs(monkeypatch, answer)
+        split, clouds, centers = fit(X, noise, task, guides, RULE._replace(**changes))
+        labels, _ = fit_labels(clouds, split, centers)
+        found.append((in_units(clouds, split, centers, n_features), labels))
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12)
+
+
+def test_products_of_pairs_relocate_empty_clusters(rng, monkeypatch):
+    fit_by_pairs(monkeypatch, True)
+    distinct = rng.normal(size=(12, 50))
+    X = np.repeat(distinct, 5, axis=0)
+    rule = RULE._replace(n_init=1, plus_plus=False)
+    for seed in range(20):
+        _, [labels] = fit_all(X, [8], rule._replace(seed=seed))
+        assert len(np.unique(labels)) == 8
+    # More clusters than distinct points: some stay empty, and no two distinct points share one.
+    for plus_plus in (True, False):
+        _, [labels] = fit_all(X, [15], rule._replace(plus_plus=plus_plus))
+        assert len(np.unique(labels)) == 12
+        assert (labels.reshape(12, 5) == labels[::5, None]).all()
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e150])
+def test_products_of_pairs_neither_over_nor_underflow(scale, rng, monkeypatch):
+    fit_by_pairs(monkeypatch, True)
+    X = wide_data(80, 40, rng) - 50.0
+    task, labels = task_of(X, [2, 5]), []
+    for points in (X, scale * X):
+        split, clouds, centers = fit(points, points, task, None, RULE)
+        labels.append(fit_labels(clouds, split, centers)[0])
+    np.testing.assert_array_equal(*labels)
+
+
+def test_fits_by_pairs_are_those_that_have_many_features_and_clusters():
+    n, ks = np.array([300, 300, 300, 3000]), np.array([2, 10, 60, 60])
+    assert gains_by_pairs(n, ks, 100, 10).tolist() == [False, True, True, False]
+    assert gains_by_pairs(n, ks, 20, 10).tolist() == [False] * 4
+    assert gains_by_pairs(n, ks, 5000, 1).tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize(("n", "n_features"), [(100, 3), (400, 3), (150, 60)])
+def test_a_fit_has_the_same_bits_whichever_others_are_beside_it(n, n_features, rng):
+    X = rng.normal(size=(n, n_features))
     ks = [2, 5, 14, 30]
     together, labels = fit_all(X, ks)
     for i, k in enumerate(ks):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +12,13 @@ __all__ = ["Frame", "few"]
 Floats = NDArray[np.float64]
 
 
-def few(n: Any, n_features: int) -> Any:
-    """Whether n points, or each of several numbers of them, are so few that a frame pays.
+def few(n: int, n_features: int) -> bool:
+    """Whether n points are so few that a frame pays.
 
     Examples
     --------
-    >>> few(np.array([50, 51]), 100)
-    array([ True, False])
+    >>> few(50, 100), few(51, 100)
+    (True, False)
     """
     return 2 * n <= n_features
 

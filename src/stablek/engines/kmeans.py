@@ -16,7 +16,6 @@ from stablek import seeding
 from stablek.engines.base import Setting
 from stablek.engines.frames import Frame, few
 from stablek.engines.generic import compare
-from stablek.engines.kmeans_frames import in_frames, out_of_frames
 from stablek.engines.packing import is_additive, scaled_noise
 from stablek.perturbations import Draw, perturb
 from stablek.results import Group, Partition, Request
@@ -96,11 +95,11 @@ class KMeansEngine:
                     f"k_range: {max(request.values)} clusters are asked of {size} points; "
                     f"leave out values above the number of points"
                 )
-        result: list[tuple[Partition, ...]] = [()] * len(requests)
-        for batch in batches(sizes, X.shape[1], few(sizes, X.shape[1])):
-            found = self._references(X, [requests[r] for r in batch], setting)
-            for r, partitions in zip(batch, found, strict=True):
-                result[r] = partitions
+        result: list[tuple[Partition, ...]] = []
+        frame = Frame.of(X) if few(*X.shape) else None
+        points = X if frame is None else frame.coordinates(X)
+        for start, stop in batches(sizes, points.shape[1]):
+            result += self._references(X, points, frame, requests[start:stop], setting)
         return result
 
     def similarities(
@@ -168,8 +167,14 @@ class KMeansEngine:
         )
 
     def _references(
-        self, X: Floats, requests: Sequence[Request], setting: Setting
+        self,
+        X: Floats,
+        points: Floats,
+        frame: Frame | None,
+        requests: Sequence[Request],
+        setting: Setting,
     ) -> list[tuple[Partition, ...]]:
+        """Partitions of the points, which are X or its coordinates in a frame."""
         from stablek.kernels.kmeans_batches import Task, fit, in_units, labels_of
 
         packed = _pack(X, [r.rows for r in requests], [r.values for r in requests])
@@ -183,14 +188,13 @@ class KMeansEngine:
             packed.ks,
         )
         rule = self._rule(X.shape[1], setting, "reference")
-        points, work, frames = X, task, None
-        if few(sizes, X.shape[1]).all():
-            points, work, _, frames = in_frames(X, X, task, None)
-        work, clouds, centers = fit(points, points, work, None, rule)
+        work, clouds, centers = fit(points, points, task, None, rule)
         centers = in_units(clouds, work, centers, points.shape[1])
         del clouds  # as large as X, and `labels_of` needs as much
-        if frames is not None:
-            centers = out_of_frames(centers, task, frames)
+        if frame is not None:
+            # Products are rounded by their shape: those of a fit are alone, as in any other task.
+            fits = np.split(centers, np.cumsum(packed.ks)[:-1])
+            centers = np.concatenate([frame.points(own) for own in fits])
         labels, label_at = labels_of(X, task, centers)
         center_at = np.cumsum(packed.ks) - packed.ks
         result = []
@@ -225,8 +229,8 @@ class KMeansEngine:
         sizes = np.array([len(X) if g.rows is None else len(g.rows) for g in groups])
         # A noisy copy of a group is a set of points; copies of one group are neighbours.
         copies = np.repeat(sizes, n_levels)
-        for batch in batches(copies, X.shape[1], few(copies, X.shape[1])):
-            of, level = np.divmod(batch, n_levels)
+        for start, stop in batches(copies, X.shape[1]):
+            of, level = np.divmod(np.arange(start, stop), n_levels)
             used, of = np.unique(of, return_inverse=True)
             partitions = [p for g in used for p in groups[g].partitions]
             packed = _pack_groups(X, [groups[g] for g in used])
@@ -359,9 +363,6 @@ def _fitted_labels(
     """Labels of all fits of a task, and where those of each fit begin."""
     from stablek.kernels.kmeans_batches import fit, fit_labels
 
-    if few(task.n, X.shape[1]).all():
-        X, task, guides, _ = in_frames(X, noise, task, guides)
-        noise = X
     task, clouds, centers = fit(X, noise, task, guides, rule)
     return fit_labels(clouds, task, centers)
 

@@ -12,15 +12,15 @@ from stablek.kernels.kmeans_lloyd import SAME, Race, lloyd
 from stablek.kernels.kmeans_starts import random, stream
 from stablek.kernels.kmeans_tiles import TILE, Clouds, place
 
-__all__ = ["SWAPS", "race_fits"]
+__all__ = ["CHALLENGES", "FINE", "FINE_STEPS", "SWAPS", "best_restart", "race_fits"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
 SWAPS = 4  # challengers of a winner
-_CHALLENGES = 3  # rounds of them, as long as one succeeds
-_FINE = 0.01  # tolerance for a winner, relative to that for the race
-_FINE_STEPS = 10  # steps that a winner may take to get there
+CHALLENGES = 3  # rounds of them, as long as one succeeds
+FINE = 0.01  # tolerance for a winner, relative to that for the race
+FINE_STEPS = 10  # steps that a winner may take to get there
 
 
 @jit
@@ -28,6 +28,7 @@ def race_fits(
     clouds: Clouds,
     fit_cloud: Ints,
     ks: Ints,
+    center_at: Ints,
     seed: int,
     n_init: int,
     order: Ints,
@@ -41,8 +42,8 @@ def race_fits(
     """Fit clouds with numbers of clusters: fit f is cloud ``fit_cloud[f]`` with ``ks[f]``.
 
     The starts of cloud c begin at ``order[order_at[c]]`` and are ``order_k[c]`` long. The
-    centres of all fits follow each other. On entry they are an additional start, unless nan;
-    on return the fitted centres. They are in the clouds' centred units.
+    centres of fit f begin at ``center_at[f]``. On entry they are an additional start, unless
+    nan; on return the fitted centres. They are in the clouds' centred units.
 
     Dropping restarts early now and then loses the one that would have won. The additional start
     makes up for it; where there is none, the winner is refined, and is challenged, for as long
@@ -51,9 +52,8 @@ def race_fits(
     width = clouds.mean.shape[1]
     batch, stride = len(work.labels), work.stride
     points, origin, slot, raced = clouds.points, clouds.origin, work.slot, work.centers
-    at = 0
     for f in range(len(ks)):
-        cloud, k = fit_cloud[f], ks[f]
+        cloud, k, at = fit_cloud[f], ks[f], center_at[f]
         n, tile, square = clouds.n[cloud], clouds.tile_at[cloud], clouds.square[cloud]
         limit = tol * square / n
         for i in range((n + TILE - 1) // TILE * TILE):
@@ -61,7 +61,7 @@ def race_fits(
         stream(seed, -k, work.state)
         first, n_starts = 0, n_init
         guided = not np.isnan(centers[at, 0])
-        for stage in range(2 + 2 * _CHALLENGES if k > 1 else 0):
+        for stage in range(2 + 2 * CHALLENGES if k > 1 else 0):
             fine = stage % 2 == 1  # the winner goes on alone; this also leaves its labels in work
             if fine:
                 first, n_starts = 0, 1
@@ -82,33 +82,30 @@ def race_fits(
                             raced[n_init * stride + c, j] = centers[at + c, j]
             for low in range(first, n_starts, batch):
                 high = min(low + batch, n_starts)
-                steps = min(_FINE_STEPS, max_iter) if fine else max_iter
-                shift = _FINE * limit if fine else limit
+                steps = min(FINE_STEPS, max_iter) if fine else max_iter
+                shift = FINE * limit if fine else limit
                 lloyd(clouds, cloud, k, low, high, steps, shift, work)
             if not fine:
-                improved = _winner_first(n_starts, k, stride, square, raced, work.inertia)
-                if guided or (stage > 0 and not improved):
+                best = best_restart(n_starts, square, work.inertia)
+                work.inertia[0] = work.inertia[best]
+                for c in range(k):
+                    for j in range(width):
+                        raced[c, j] = raced[best * stride + c, j]
+                if guided or (stage > 0 and best == 0):
                     break
         for c in range(k):
             for j in range(width):
                 centers[at + c, j] = raced[c, j] if k > 1 else 0.0
-        at += k
 
 
 @inner
-def _winner_first(
-    n_starts: int, k: int, stride: int, square: float, centers: Floats, inertia: Floats
-) -> bool:
-    """Copy the best restart to restart 0; tell whether it was another one."""
+def best_restart(n_starts: int, square: float, inertia: Floats) -> int:
+    """Which of the restarts is best; one that is as good as an earlier one is not."""
     best = 0
     for s in range(1, n_starts):
         if inertia[s] < inertia[best] - SAME * square:
             best = s
-    inertia[0] = inertia[best]
-    for c in range(k):
-        for j in range(centers.shape[1]):
-            centers[c, j] = centers[best * stride + c, j]
-    return best > 0
+    return best
 
 
 @inner

@@ -12,6 +12,7 @@ from stablek.kernels.kmeans import SWAPS, race_fits
 from stablek.kernels.kmeans_boxes import compact_clouds, gains
 from stablek.kernels.kmeans_clouds import centre_clouds, label_fits, load_clouds
 from stablek.kernels.kmeans_lloyd import race_memory
+from stablek.kernels.kmeans_products import gains_by_pairs, pairs_memory, race_pairs
 from stablek.kernels.kmeans_starts import draw_starts, draws_memory
 from stablek.kernels.kmeans_tiles import TILE, Clouds, scores_memory
 
@@ -71,22 +72,16 @@ def row_blocks(n: int, n_features: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + step, n)
 
 
-def batches(sizes: Ints, n_features: int, few: NDArray[np.bool_]) -> Iterator[Ints]:
-    """Sets of points that are fitted by one call: many small ones or a large one.
-
-    The few points of some sets have as many coordinates as they are: one call takes sets of
-    about as many points.
-    """
-    kind = np.where(few, np.frexp(sizes)[1], 0)
-    order = np.argsort(kind, kind="stable")
+def batches(sizes: Ints, n_features: int) -> Iterator[tuple[int, int]]:
+    """Bounds of batches of sets of points: a call fits many small ones or a large one."""
     most = min(_BATCH, _NUMBERS // n_features)
     start = total = 0
-    for i, (size, own) in enumerate(zip(sizes[order], kind[order], strict=True)):
-        if i > start and (total + size > most or own != kind[order[start]]):
-            yield order[start:i]
+    for i, size in enumerate((sizes + TILE - 1) // TILE * TILE):  # whole tiles
+        if i > start and total + size > most:
+            yield start, i
             start, total = i, 0
         total += int(size)
-    yield order[start:]
+    yield start, len(sizes)
 
 
 def load(X: Floats, noise: Floats, task: Task) -> Clouds:
@@ -111,27 +106,28 @@ def load(X: Floats, noise: Floats, task: Task) -> Clouds:
     return clouds
 
 
-def _with_copies(task: Task) -> tuple[Task, Ints]:
-    """The task with a copy of each set of points that is to be compact for some of its fits.
+_COMPACT, _PAIRS = 1, 2  # ways to fit
 
-    Sums are rounded in the order of the points. So that a fit has the same bits whichever others
-    are beside it, its order depends on its own number of clusters. Returns the copies as well.
+
+def _with_copies(task: Task, n_features: int, rule: Rule) -> tuple[Task, Ints]:
+    """The task with a copy of each set of points for each way in which it is to be fitted.
+
+    Sums are rounded in the order of the points, and by the way. So that a fit has the same bits
+    whichever others are beside it, its way depends on its own number of clusters. Returns the
+    ways of the copies as well.
     """
-    gaining = gains(task.n[task.fit_cloud], task.ks)
-    if not gaining.any():
-        return task, np.empty(0, dtype=np.int64)
-    copied, copy = np.unique(task.fit_cloud[gaining], return_inverse=True)
-    fit_cloud = task.fit_cloud.copy()
-    fit_cloud[gaining] = len(task.n) + copy
-    used, fit_cloud = np.unique(fit_cloud, return_inverse=True)  # not all originals may be left
-    source = np.concatenate([np.arange(len(task.n)), copied])[used]
-    split = task._replace(
+    n, ks = task.n[task.fit_cloud], task.ks
+    way = np.where(gains(n, ks), _COMPACT, 0)
+    way[gains_by_pairs(n, ks, n_features, rule.n_init)] = _PAIRS
+    used, fit_cloud = np.unique(way * len(task.n) + task.fit_cloud, return_inverse=True)
+    ways, source = np.divmod(used, len(task.n))
+    copied = task._replace(
         row_at=task.row_at[source],
         n=task.n[source],
         epsilons=task.epsilons[source],
         fit_cloud=fit_cloud,
     )
-    return split, np.flatnonzero(used >= len(task.n))
+    return copied, ways
 
 
 def fit(
@@ -143,12 +139,49 @@ def fit(
     and scaled, and the centres of all fits, one after the other, in the same units. Guides, laid
     out like the centres but in the units of X, are an additional start.
     """
-    task, copies = _with_copies(task)
+    n_features = X.shape[1]
+    task, ways = _with_copies(task, n_features, rule)
     clouds = load(X, noise, task)
     centre_clouds(clouds)
-    n_max, k_max, width = int(task.n.max()), int(task.ks.max()), clouds.mean.shape[1]
-    order_k = np.ones(len(task.n), dtype=np.int64)
-    np.maximum.at(order_k, task.fit_cloud, task.ks)
+    of = np.repeat(task.fit_cloud, task.ks)
+    centers = np.full((len(of), clouds.mean.shape[1]), np.nan)
+    if guides is not None:
+        centers[:, n_features:] = 0.0
+        centers[:, :n_features] = guides - clouds.mean[of, :n_features]
+        centers /= clouds.unit[of, None]
+    by_pairs = ways[task.fit_cloud] == _PAIRS
+    if by_pairs.any():
+        _fit_by_pairs(clouds, task, np.flatnonzero(by_pairs), rule, centers)
+    if not by_pairs.all():
+        _fit_in_tiles(clouds, task, np.flatnonzero(~by_pairs), ways, rule, centers)
+    return task, clouds, centers
+
+
+def _fit_by_pairs(clouds: Clouds, task: Task, fits: Ints, rule: Rule, centers: Floats) -> None:
+    fit_cloud, ks = task.fit_cloud[fits], task.ks[fits]
+    n_max, k_max, width = int(task.n[fit_cloud].max()), int(ks.max()), clouds.mean.shape[1]
+    race_pairs(
+        clouds,
+        fit_cloud,
+        ks,
+        (np.cumsum(task.ks) - task.ks)[fits],
+        rule.seed,
+        rule.n_init,
+        rule.plus_plus,
+        rule.max_iter,
+        rule.tol,
+        pairs_memory(n_max, width, k_max, rule.n_init),
+        centers,
+    )
+
+
+def _fit_in_tiles(
+    clouds: Clouds, task: Task, fits: Ints, ways: Ints, rule: Rule, centers: Floats
+) -> None:
+    fit_cloud, ks = task.fit_cloud[fits], task.ks[fits]
+    n_max, k_max, width = int(task.n[fit_cloud].max()), int(ks.max()), clouds.mean.shape[1]
+    order_k = np.zeros(len(task.n), dtype=np.int64)
+    np.maximum.at(order_k, fit_cloud, ks)
     order_at = rule.n_init * (np.cumsum(order_k) - order_k)
     order = np.empty(rule.n_init * int(order_k.sum()), dtype=np.int64)
     draw_starts(
@@ -161,17 +194,12 @@ def fit(
         order,
         order_at,
     )
-    compact_clouds(clouds, copies)
-    n_features, of = X.shape[1], np.repeat(task.fit_cloud, task.ks)
-    centers = np.full((len(of), width), np.nan)
-    if guides is not None:
-        centers[:, n_features:] = 0.0
-        centers[:, :n_features] = guides - clouds.mean[of, :n_features]
-        centers /= clouds.unit[of, None]
+    compact_clouds(clouds, np.flatnonzero(ways == _COMPACT))
     race_fits(
         clouds,
-        task.fit_cloud,
-        task.ks,
+        fit_cloud,
+        ks,
+        (np.cumsum(task.ks) - task.ks)[fits],
         rule.seed,
         rule.n_init,
         order,
@@ -182,7 +210,6 @@ def fit(
         race_memory(n_max, width, k_max, max(rule.n_init, SWAPS) + 1),
         centers,
     )
-    return task, clouds, centers
 
 
 def fit_labels(clouds: Clouds, task: Task, centers: Floats) -> tuple[NDArray[np.int32], Ints]:

@@ -21,7 +21,7 @@ from stablek.kernels.kmeans_tiles import (
     scores_memory,
 )
 
-__all__ = ["SAME", "Race", "lloyd", "race_memory"]
+__all__ = ["SAME", "Race", "drop", "lloyd", "race_memory"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -189,7 +189,7 @@ def lloyd(
             if settled:
                 running[s] = 0
         if iteration > 0:
-            _drop(high, square, inertia, decrease, running)
+            drop(high, square, inertia, decrease, running)
 
 
 @inner
@@ -343,7 +343,7 @@ def _relocate(
 
 
 @inner
-def _drop(high: int, square: float, inertia: Floats, decrease: Floats, running: Ints) -> None:
+def drop(high: int, square: float, inertia: Floats, decrease: Floats, running: Ints) -> None:
     """Stop restarts that cannot win any more, or that repeat another one.
 
     A restart's decrease shrinks from step to step, roughly geometrically.

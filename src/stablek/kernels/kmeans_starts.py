@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans_tiles import TILE, Clouds, lanes_of
 
-__all__ = ["draw_starts", "draws_memory", "random", "stream"]
+__all__ = [
+    "draw_point",
+    "draw_starts",
+    "draws_memory",
+    "random",
+    "random_rows",
+    "stream",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -90,17 +97,17 @@ def draw_starts(
     """Draw ``n_init`` starts of ``ks[c]`` points in each cloud: indices, start after start."""
     state = scratch.state
     for c in range(len(ks)):
-        for s in range(n_init):
+        for s in range(n_init if ks[c] > 0 else 0):
             stream(seed, s, state)
             at = order_at[c] + s * ks[c]
             if plus_plus:
                 _plus_plus(clouds, c, ks[c], scratch, order, at)
             else:
-                _random_rows(clouds.n[c], ks[c], state, scratch.shuffled, order, at)
+                random_rows(clouds.n[c], ks[c], state, scratch.shuffled, order, at)
 
 
 @inner
-def _random_rows(
+def random_rows(
     n: int, k: int, state: NDArray[np.uint64], shuffled: Ints, order: Ints, at: int
 ) -> None:
     """Draw k of n points without replacement."""
@@ -131,7 +138,7 @@ def _plus_plus(clouds: Clouds, cloud: int, k: int, scratch: Draws, order: Ints, 
             if c == 0:
                 trials[t] = int(random(state) * n)
             else:
-                trials[t] = _draw(n, n_tiles, random(state) * total, distance, tile_sum)
+                trials[t] = draw_point(n, n_tiles, random(state) * total, distance, tile_sum)
             x = (first + trials[t] // TILE) * width * TILE + trials[t] % TILE
             for j in range(width):
                 centers[t, j] = points[x + j * TILE]
@@ -148,7 +155,7 @@ def _plus_plus(clouds: Clouds, cloud: int, k: int, scratch: Draws, order: Ints, 
 
 
 @inner
-def _draw(n: int, n_tiles: int, target: float, distance: Floats, tile_sum: Floats) -> int:
+def draw_point(n: int, n_tiles: int, target: float, distance: Floats, tile_sum: Floats) -> int:
     """Index at which the running sum of the squared distances passes ``target``."""
     running = 0.0
     tile = 0
