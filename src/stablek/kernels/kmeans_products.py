@@ -458,15 +458,19 @@ def _challenge(n: int, k: int, work: Pairs) -> None:
         half = level[label] - work.sums[label, i] / counts[label]
         distance[i] = max(work.squares[i] + 2.0 * half, 0.0)
         total += distance[i]
+    common = work.common
     for c in range(k):
+        for other in range(k):
+            common[other] = 0.0
+        for i in range(n):
+            if work.labels[0, i] == c:
+                for other in range(k):
+                    common[other] += work.sums[other, i]
         cost[c] = np.inf if counts[c] > 0.0 else 0.0
-        for other in range(k if counts[c] > 0.0 else 0):
-            if other != c and counts[other] > 0.0:
-                product = 0.0
-                for i in range(n):
-                    if work.labels[0, i] == c:
-                        product += work.sums[other, i]
-                square = 2.0 * (level[c] + level[other] - product / (counts[c] * counts[other]))
+        for other in range(k):
+            if other != c and counts[c] > 0.0 and counts[other] > 0.0:
+                product = common[other] / (counts[c] * counts[other])
+                square = 2.0 * (level[c] + level[other] - product)
                 cost[c] = min(cost[c], square * counts[c])
     for s in range(1, SWAPS + 1):
         missed = 0
