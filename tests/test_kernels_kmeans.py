@@ -359,7 +359,8 @@ def test_fits_by_pairs_are_those_that_have_many_features_and_clusters():
     n, ks = np.array([300, 300, 300, 3000]), np.array([2, 10, 60, 60])
     assert gains_by_pairs(n, ks, 100, 10).tolist() == [False, True, True, False]
     assert gains_by_pairs(n, ks, 20, 10).tolist() == [False] * 4
-    assert gains_by_pairs(n, ks, 5000, 1).tolist() == [False, False, True, False]
+    assert gains_by_pairs(n, ks, 5000, 10).tolist() == [True, True, True, False]
+    assert gains_by_pairs(n, ks, 5000, 1).tolist() == [False, True, True, False]
 
 
 @pytest.mark.parametrize(("n", "n_features"), [(100, 3), (400, 3), (150, 60)])

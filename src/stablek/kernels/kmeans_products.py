@@ -27,7 +27,7 @@ Ints = NDArray[Any]
 
 _FEATURES = 32  # with fewer, points in tiles are as fast
 _POINTS = 2048  # with more, the products fill the caches
-_SHARE = 32  # restarts times this are worth multiplying all pairs, as several k share them
+_SHARE = 100  # restarts times this are worth multiplying all pairs, as several k share them
 
 
 def gains_by_pairs(n: Ints, ks: Ints, n_features: int, n_init: int) -> NDArray[np.bool_]:
