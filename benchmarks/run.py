@@ -163,6 +163,7 @@ def wide() -> str:
     few, _ = make_blobs(200, 5000, centers=4, cluster_std=6.0, random_state=0)
     cases = [
         ("dim1024", data("dim1024"), "extend"),
+        ("dim1024", data("dim1024"), "refit"),
         ("blobs", few, "extend"),
         ("blobs", few, "refit"),
     ]
