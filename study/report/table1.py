@@ -170,14 +170,14 @@ def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
         if answers.shape[1] < 2 or not len(repeated):
             continue
         moved = int((repeated.nunique(axis=1) > 1).sum())
-        wins = own.groupby("seed")["win"].sum()
+        wins = [f"{each.sum()} of {len(each)}" for _, each in own.groupby("seed")["win"]]
         details = own["details"]
         ones = (own["k"] == 1).groupby(own["seed"]).sum()
         body.append(
             [
                 paper.ALGORITHMS[algorithm],
                 paper.title(method),
-                ", ".join(str(int(each)) for each in wins),
+                ", ".join(wins),
                 ", ".join(str(int(each)) for each in ones),
                 _without_one(own),
                 f"{moved} of {len(repeated)}",
@@ -196,8 +196,7 @@ def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
         )
         columns += ("median margin of the score", "share of answers with frequency above 0.95")
         note = (
-            "None of the benchmark sets has one cluster. Wins are counted on the data sets that a "
-            "seed has. Margin: best score minus second best. "
+            "None of the benchmark sets has one cluster. Margin: best score minus second best. "
             "Frequency: how often the answer wins when the draws are resampled."
         )
         yield Table("table1_seeds", "Stadion over seeds", columns, body, note)
