@@ -72,7 +72,8 @@ def test_every_run_is_done_once(home, capsys):
 
 def test_page_has_every_section_table_and_figure(docs):
     page = (docs / "study.md").read_text(encoding="utf-8")
-    assert page.count("\n## ") == 8
+    assert page.count("\n## ") == 9
+    assert page.index("**In short.**") < page.index("## Settings") < page.index("## Table 1")
     assert "Not run yet" not in page
     linked = set(re.findall(r"\]\(study/([^)]+)\)", page))
     assert linked == {path.name for path in (docs / "study").iterdir()}
