@@ -12,7 +12,7 @@ from stablek.kernels.kmeans_lloyd import SAME, Race, lloyd
 from stablek.kernels.kmeans_starts import random, stream
 from stablek.kernels.kmeans_tiles import TILE, Clouds, place
 
-__all__ = ["CHALLENGES", "FINE", "FINE_STEPS", "SWAPS", "best_restart", "race_fits"]
+__all__ = ["CHALLENGES", "FINE", "FINE_STEPS", "SWAPS", "best_restart", "draw_swap", "race_fits"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -109,6 +109,20 @@ def best_restart(n_starts: int, square: float, inertia: Floats) -> int:
 
 
 @inner
+def draw_swap(n: int, k: int, cost: Floats, distance: Floats, left: float) -> tuple[int, int]:
+    """The centre that is missed least, and the point at which the distances add up to ``left``."""
+    missed = 0
+    for c in range(k):
+        if cost[c] < cost[missed]:
+            missed = c
+    taken = 0
+    while taken < n - 1 and left >= distance[taken]:
+        left -= distance[taken]
+        taken += 1
+    return missed, taken
+
+
+@inner
 def _challenge(points: Floats, start: int, n: int, k: int, work: Race) -> None:
     """Make the restarts after the winner, restart 0, copies of it with one centre moved.
 
@@ -136,14 +150,7 @@ def _challenge(points: Floats, start: int, n: int, k: int, work: Race) -> None:
             if other != c:
                 cost[c] = min(cost[c], square * work.sums[c, width])
     for s in range(1, SWAPS + 1):
-        missed = 0
-        for c in range(k):
-            if cost[c] < cost[missed]:
-                missed = c
-        taken, left = 0, random(work.state) * total
-        while taken < n - 1 and left >= distance[taken]:
-            left -= distance[taken]
-            taken += 1
+        missed, taken = draw_swap(n, k, cost, distance, random(work.state) * total)
         for j in range(width):
             for c in range(k):
                 centers[s * work.stride + c, j] = centers[c, j]

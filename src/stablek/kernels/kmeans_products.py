@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.kmeans import CHALLENGES, FINE, FINE_STEPS, SWAPS, best_restart
+from stablek.kernels.kmeans import CHALLENGES, FINE, FINE_STEPS, SWAPS, best_restart, draw_swap
 from stablek.kernels.kmeans_lloyd import SAME, drop
 from stablek.kernels.kmeans_starts import draw_point, random, random_rows, stream
 from stablek.kernels.kmeans_tiles import TILE, Clouds, lanes_of, place, score_rows
@@ -135,9 +135,10 @@ def race_pairs(
         n, square = clouds.n[cloud], clouds.square[cloud]
         if f == 0 or cloud != fit_cloud[f - 1]:
             _multiply_pairs(clouds, cloud, work)
-            at_most = k
-            for other in range(f, len(ks)):
-                at_most = max(at_most, ks[other] if fit_cloud[other] == cloud else 1)
+            at_most, other = k, f + 1
+            while other < len(ks) and fit_cloud[other] == cloud:
+                at_most = max(at_most, ks[other])
+                other += 1
             for s in range(n_init):
                 stream(seed, s, work.state)
                 if plus_plus:
@@ -473,14 +474,7 @@ def _challenge(n: int, k: int, work: Pairs) -> None:
                 square = 2.0 * (level[c] + level[other] - product)
                 cost[c] = min(cost[c], square * counts[c])
     for s in range(1, SWAPS + 1):
-        missed = 0
-        for c in range(k):
-            if cost[c] < cost[missed]:
-                missed = c
-        taken, left = 0, random(work.state) * total
-        while taken < n - 1 and left >= distance[taken]:
-            left -= distance[taken]
-            taken += 1
+        missed, taken = draw_swap(n, k, cost, distance, random(work.state) * total)
         _copy_centers(0, s, k, work)
         _start_at_point(work, s * work.stride + missed, taken)
         if s % 2 == 0:  # two swaps for each centre that goes
