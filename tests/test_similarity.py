@@ -110,6 +110,8 @@ def test_flags(name, pair):
         assert measure(first, 7 - first) == pytest.approx(1.0, abs=1e-12)
     if measure.symmetric:
         assert measure(first, second) == pytest.approx(measure(second, first), abs=1e-12)
+    if measure.floor == 0:
+        assert measure(first, second) >= 0
 
 
 @pytest.mark.parametrize("name", ["precision", "recall"])

@@ -7,7 +7,7 @@ in common is measured once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -26,6 +26,7 @@ __all__ = ["Measurement", "auto_epsilons", "point_stability", "reference_partiti
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+_PATHS = 8  # whose clusters are measured first when the crossing is searched
 _LABELS = 1 << 22  # labels that one task makes: memory stays bounded where points are many
 
 
@@ -102,7 +103,7 @@ class Measurement:
         self.partitions = (trivial, *others)
         self.members, clusters = _distinct_clusters(self.partitions)
         self.groups, self.group_of = self._groups(others, clusters, own)
-        self._similarities: dict[float, list[Floats]] = {}
+        self._similarities: dict[tuple[int, float], Floats] = {}
 
     def _groups(
         self, partitions: list[Partition], clusters: list[tuple[Ints, Partition]], own: bool
@@ -153,19 +154,60 @@ class Measurement:
         return n_workers(self.n_jobs)
 
     def measure(self, epsilons: Floats) -> StabilityPaths:
-        """Paths over these noise levels; levels that were measured before are not again."""
-        new = np.array([e for e in epsilons if float(e) not in self._similarities])
-        if len(new):
-            self._measure(new)
-        per_level = [self._similarities[float(e)] for e in epsilons]
-        stacked = [np.stack(level, axis=1) for level in zip(*per_level, strict=True)]
-        return self._assemble(np.asarray(epsilons, dtype=float), stacked)
+        """Paths over these noise levels; what was measured before is not measured again."""
+        self._measure(epsilons, range(len(self.groups)))
+        return self._assemble(epsilons)
 
-    def _measure(self, epsilons: Floats) -> None:
+    def crossing(self, epsilons: Floats, crossing: Callable[[Floats, Floats], Any]) -> int:
+        """Index of the last level at which some K >= 2 beats K = 1, -1 if there is none.
+
+        Where copies are clustered again this measures X, but from the highest level down only
+        the clusters of those K that could beat K = 1 there, were their within stability as low
+        as the similarity's floor. Extended labels cost less than asking for them piece by piece.
+        """
+        piecemeal = self.setting.relabel == "refit" and np.isfinite(self.setting.similarity.floor)
+        if not piecemeal:
+            return int(crossing(self.measure(epsilons).stadion.mean(axis=-1), epsilons))
+        self._measure(epsilons, [0])
+        for level in range(len(epsilons) - 1, -1, -1):
+            here = epsilons[level : level + 1]
+            n_paths = _PATHS
+            while True:
+                stadion = self._assemble(here).stadion.mean(axis=-1)
+                if crossing(stadion, here) < 0:
+                    break
+                best = 1 + np.argsort(-stadion[1:, 0], kind="stable")
+                unknown = [path for path in best if not self._knows(path, float(here[0]))]
+                if not unknown or unknown[0] != best[0]:
+                    return level
+                self._measure(here, self._groups_of(unknown[:n_paths]))
+                n_paths *= 2
+        return -1
+
+    def _groups_of(self, paths: Iterable[int]) -> list[int]:
+        """Groups of the clusters of these paths."""
+        groups = {self.group_of[member.row] for path in paths for member in self.members[path]}
+        return sorted(group for group in groups if group is not None)
+
+    def _knows(self, path: int, epsilon: float) -> bool:
+        return all((group, epsilon) in self._similarities for group in self._groups_of([path]))
+
+    def _measure(self, epsilons: Floats, groups: Iterable[int]) -> None:
+        """Measure of these groups and levels what is missing."""
+        lacking: dict[tuple[float, ...], list[int]] = {}
+        for group in groups:
+            levels = tuple(e for e in map(float, epsilons) if (group, e) not in self._similarities)
+            lacking.setdefault(levels, []).append(group)
+        for levels, some in lacking.items():
+            if levels:
+                self._perturb(np.array(levels), some)
+
+    def _perturb(self, epsilons: Floats, chosen: list[int]) -> None:
+        groups = [self.groups[g] for g in chosen]
         chunks = -(-4 * self._workers // self.n_draws)
-        batches, order = _batches([g.rows for g in self.groups], len(self.X), self.engine, chunks)
+        batches, order = _batches([g.rows for g in groups], len(self.X), self.engine, chunks)
         tasks = [
-            (self.X, [self.groups[i] for i in batch], draw, epsilons, self.setting)
+            (self.X, [groups[i] for i in batch], draw, epsilons, self.setting)
             for draw in range(self.n_draws)
             for batch in batches
         ]
@@ -181,14 +223,14 @@ class Measurement:
             batched = done[draw * len(batches) : (draw + 1) * len(batches)]
             flat = [similarity for batch in batched for similarity in batch]
             draws.append([flat[i] for i in order])
-        for e, epsilon in enumerate(epsilons):
-            self._similarities[float(epsilon)] = [
-                np.stack([draws[d][g][:, e] for d in range(self.n_draws)], axis=-1)
-                for g in range(len(self.groups))
-            ]
+        for i, group in enumerate(chosen):
+            similarities = np.stack([draw[i] for draw in draws], axis=-1)
+            for e, epsilon in enumerate(epsilons):
+                self._similarities[group, float(epsilon)] = similarities[:, e]
 
-    def _assemble(self, epsilons: Floats, similarities: list[Floats]) -> StabilityPaths:
-        """Paths from the (n_partitions, n_epsilons, n_draws) similarities of each group."""
+    def _assemble(self, epsilons: Floats) -> StabilityPaths:
+        """Paths over these levels; what has not been measured is at the similarity's floor."""
+        similarities = [self._of_group(g, epsilons) for g in range(len(self.groups))]
         shape = (len(epsilons), self.n_draws)
         between = np.ones((len(self.partitions), *shape))
         between[1:] = similarities[0][: len(self.partitions) - 1]
@@ -206,11 +248,17 @@ class Measurement:
             values=tuple(p.value for p in self.partitions),
             n_clusters=tuple(len(members) for members in self.members),
             omega=self.omega,
-            epsilons=epsilons,
+            epsilons=np.asarray(epsilons, dtype=float),
             between=between,
             clusters=clusters,
             members=self.members,
         )
+
+    def _of_group(self, group: int, epsilons: Floats) -> Floats:
+        shape = (len(self.groups[group].partitions), self.n_draws)
+        floor = np.full(shape, self.setting.similarity.floor)
+        known = [self._similarities.get((group, float(e)), floor) for e in epsilons]
+        return np.stack(known, axis=1)
 
 
 def _run(
@@ -268,7 +316,7 @@ def auto_epsilons(
     measurement: Measurement,
     n_epsilons: int,
     start: float,
-    crossing: Callable[[StabilityPaths], float],
+    crossing: Callable[[Floats, Floats], Any],
     *,
     max_rounds: int = 12,
 ) -> StabilityPaths:
@@ -283,22 +331,32 @@ def auto_epsilons(
     start : float
         The first grid ends here.
     crossing : callable
-        Last level at which some K >= 2 beats K = 1; 0 if there is none.
+        From mean Stadion paths and levels to the index of the last level at which some K >= 2
+        beats K = 1; negative if there is none.
     max_rounds : int
         Bound on the number of grids.
     """
     end = start
     for _ in range(max_rounds):
         epsilons = np.linspace(0.0, end, n_epsilons)
-        paths = measurement.measure(epsilons)
-        last = int(np.searchsorted(epsilons, crossing(paths)))
-        if last == n_epsilons - 1:
-            end *= 2.0  # not destroyed yet
-        elif 0 < last < (n_epsilons - 1) // 2:
-            end = float(epsilons[last + 1])  # destroyed early: look closer
-        else:
-            break
-    return paths
+        better = _better_end(epsilons, measurement.crossing(epsilons, crossing))
+        if better is None:
+            paths = measurement.measure(epsilons)
+            # The similarity's floor is no strict bound: only now the crossing is certain.
+            better = _better_end(epsilons, int(crossing(paths.stadion.mean(axis=-1), epsilons)))
+        if better is None:
+            return paths
+        end = better
+    return measurement.measure(epsilons)
+
+
+def _better_end(epsilons: Floats, last: int) -> float | None:
+    """Where a grid had better end, given the index of the crossing; None if it ends well."""
+    if last == len(epsilons) - 1:
+        return 2.0 * float(epsilons[-1])  # not destroyed yet
+    if 0 < last < (len(epsilons) - 1) // 2:
+        return float(epsilons[last + 1])  # destroyed early: look closer
+    return None
 
 
 def point_stability(

@@ -368,7 +368,7 @@ def measure_paths(
     if epsilons is not None:
         return measurement.measure(epsilons)
     start = float(np.sqrt(measurement.X.shape[1]))
-    return auto_epsilons(measurement, n_epsilons, start, _crossing_epsilon)
+    return auto_epsilons(measurement, n_epsilons, start, aggregating.crossing)
 
 
 def noise_scale(X: Floats, kind: str) -> Floats:
@@ -415,8 +415,3 @@ def _usable(similarity: Similarity) -> Similarity:
             stacklevel=4,
         )
     return similarity
-
-
-def _crossing_epsilon(paths: StabilityPaths) -> float:
-    last = int(aggregating.crossing(paths.stadion.mean(axis=-1), paths.epsilons))
-    return float(paths.epsilons[last]) if last >= 0 else 0.0
