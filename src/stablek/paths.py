@@ -21,12 +21,11 @@ from stablek.execution import n_workers, run
 from stablek.results import Group, Member, Partition, Request, StabilityPaths
 from stablek.similarity import contingency
 
-__all__ = ["Measurement", "auto_epsilons", "point_stability", "reference_partitions"]
+__all__ = ["Measurement", "point_stability", "reference_partitions"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_PATHS = 8  # whose clusters are measured first when the crossing is searched
 _LABELS = 1 << 22  # labels that one task makes: memory stays bounded where points are many
 
 
@@ -156,41 +155,19 @@ class Measurement:
     def measure(self, epsilons: Floats) -> StabilityPaths:
         """Paths over these noise levels; what was measured before is not measured again."""
         self._measure(epsilons, range(len(self.groups)))
-        return self._assemble(epsilons)
+        return self.known(epsilons)
 
-    def crossing(self, epsilons: Floats, crossing: Callable[[Floats, Floats], Any]) -> int:
-        """Index of the last level at which some K >= 2 beats K = 1, -1 if there is none.
+    def measure_some(self, epsilons: Floats, paths: Iterable[int]) -> None:
+        """Measure X and the clusters of these paths."""
+        self._measure(epsilons, [0, *self._groups_of(paths)])
 
-        Where copies are clustered again this measures X, but from the highest level down only
-        the clusters of those K that could beat K = 1 there, were their within stability as low
-        as the similarity's floor. Extended labels cost less than asking for them piece by piece.
-        """
-        piecemeal = self.setting.relabel == "refit" and np.isfinite(self.setting.similarity.floor)
-        if not piecemeal:
-            return int(crossing(self.measure(epsilons).stadion.mean(axis=-1), epsilons))
-        self._measure(epsilons, [0])
-        for level in range(len(epsilons) - 1, -1, -1):
-            here = epsilons[level : level + 1]
-            n_paths = _PATHS
-            while True:
-                stadion = self._assemble(here).stadion.mean(axis=-1)
-                if crossing(stadion, here) < 0:
-                    break
-                best = 1 + np.argsort(-stadion[1:, 0], kind="stable")
-                unknown = [path for path in best if not self._knows(path, float(here[0]))]
-                if not unknown or unknown[0] != best[0]:
-                    return level
-                self._measure(here, self._groups_of(unknown[:n_paths]))
-                n_paths *= 2
-        return -1
+    def knows(self, path: int, epsilon: float) -> bool:
+        """Whether all clusters of the path were measured at this level."""
+        return all((group, epsilon) in self._similarities for group in self._groups_of([path]))
 
     def _groups_of(self, paths: Iterable[int]) -> list[int]:
-        """Groups of the clusters of these paths."""
         groups = {self.group_of[member.row] for path in paths for member in self.members[path]}
-        return sorted(group for group in groups if group is not None)
-
-    def _knows(self, path: int, epsilon: float) -> bool:
-        return all((group, epsilon) in self._similarities for group in self._groups_of([path]))
+        return sorted(group for group in groups if group)
 
     def _measure(self, epsilons: Floats, groups: Iterable[int]) -> None:
         """Measure of these groups and levels what is missing."""
@@ -228,7 +205,7 @@ class Measurement:
             for e, epsilon in enumerate(epsilons):
                 self._similarities[group, float(epsilon)] = similarities[:, e]
 
-    def _assemble(self, epsilons: Floats) -> StabilityPaths:
+    def known(self, epsilons: Floats) -> StabilityPaths:
         """Paths over these levels; what has not been measured is at the similarity's floor."""
         similarities = [self._of_group(g, epsilons) for g in range(len(self.groups))]
         shape = (len(epsilons), self.n_draws)
@@ -310,53 +287,6 @@ def _distinct_clusters(
             found.append(Member(int(label), known[key], len(rows)))
         members.append(tuple(found))
     return tuple(members), distinct
-
-
-def auto_epsilons(
-    measurement: Measurement,
-    n_epsilons: int,
-    start: float,
-    crossing: Callable[[Floats, Floats], Any],
-    *,
-    max_rounds: int = 12,
-) -> StabilityPaths:
-    """Paths on a grid of noise levels with the crossing in its upper half.
-
-    Parameters
-    ----------
-    measurement : Measurement
-        What is perturbed.
-    n_epsilons : int
-        Number of levels, epsilon 0 included.
-    start : float
-        The first grid ends here.
-    crossing : callable
-        From mean Stadion paths and levels to the index of the last level at which some K >= 2
-        beats K = 1; negative if there is none.
-    max_rounds : int
-        Bound on the number of grids.
-    """
-    end = start
-    for _ in range(max_rounds):
-        epsilons = np.linspace(0.0, end, n_epsilons)
-        better = _better_end(epsilons, measurement.crossing(epsilons, crossing))
-        if better is None:
-            paths = measurement.measure(epsilons)
-            # The similarity's floor is no strict bound: only now the crossing is certain.
-            better = _better_end(epsilons, int(crossing(paths.stadion.mean(axis=-1), epsilons)))
-        if better is None:
-            return paths
-        end = better
-    return measurement.measure(epsilons)
-
-
-def _better_end(epsilons: Floats, last: int) -> float | None:
-    """Where a grid had better end, given the index of the crossing; None if it ends well."""
-    if last == len(epsilons) - 1:
-        return 2.0 * float(epsilons[-1])  # not destroyed yet
-    if 0 < last < (len(epsilons) - 1) // 2:
-        return float(epsilons[last + 1])  # destroyed early: look closer
-    return None
 
 
 def point_stability(

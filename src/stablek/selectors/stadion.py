@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.engines import Setting
-from stablek.paths import Measurement, auto_epsilons, point_stability
+from stablek.levels import auto_epsilons
+from stablek.paths import Measurement, point_stability
 from stablek.perturbations import Perturbation, resolve_perturbation
 from stablek.results import Partition, Selection, StabilityPaths
 from stablek.seeding import entropy_of
@@ -368,7 +369,7 @@ def measure_paths(
     if epsilons is not None:
         return measurement.measure(epsilons)
     start = float(np.sqrt(measurement.X.shape[1]))
-    return auto_epsilons(measurement, n_epsilons, start, aggregating.crossing)
+    return auto_epsilons(measurement, n_epsilons, start)
 
 
 def noise_scale(X: Floats, kind: str) -> Floats:
