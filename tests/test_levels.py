@@ -31,9 +31,9 @@ def fit(monkeypatch):
     work = []
     perturb = Measurement._perturb
 
-    def counted(self, epsilons, chosen):
+    def counted(self, epsilons, chosen, title):
         work.append(len(epsilons) * sum(len(self.groups[g].partitions) for g in chosen))
-        perturb(self, epsilons, chosen)
+        perturb(self, epsilons, chosen, title)
 
     monkeypatch.setattr(Measurement, "_perturb", counted)
 

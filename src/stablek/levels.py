@@ -64,7 +64,7 @@ def _likely_crossing(measurement: Measurement, epsilons: Floats) -> int:
     From the highest level down, only those K are measured that could beat K = 1, were their
     within stability as low as the similarity's floor, which is no strict bound.
     """
-    measurement.measure_some(epsilons, [])
+    measurement.measure_between(epsilons)
     for level in range(len(epsilons) - 1, 0, -1):
         here = epsilons[level : level + 1]
         n_paths = _PATHS
@@ -76,6 +76,6 @@ def _likely_crossing(measurement: Measurement, epsilons: Floats) -> int:
             unknown = [path for path in best if not measurement.knows(path, float(here[0]))]
             if not unknown or unknown[0] != best[0]:
                 return level
-            measurement.measure_some(here, unknown[:n_paths])
+            measurement.measure_within(here, unknown[:n_paths])
             n_paths *= 2
     return -1

@@ -157,9 +157,13 @@ class Measurement:
         self._measure(epsilons, range(len(self.groups)))
         return self.known(epsilons)
 
-    def measure_some(self, epsilons: Floats, paths: Iterable[int]) -> None:
-        """Measure X and the clusters of these paths."""
-        self._measure(epsilons, [0, *self._groups_of(paths)])
+    def measure_between(self, epsilons: Floats) -> None:
+        """Measure X only."""
+        self._measure(epsilons, [0])
+
+    def measure_within(self, epsilons: Floats, paths: Iterable[int]) -> None:
+        """Measure the clusters of these paths only, and quietly: there are many such calls."""
+        self._measure(epsilons, self._groups_of(paths), quiet=True)
 
     def knows(self, path: int, epsilon: float) -> bool:
         """Whether all clusters of the path were measured at this level."""
@@ -169,7 +173,7 @@ class Measurement:
         groups = {self.group_of[member.row] for path in paths for member in self.members[path]}
         return sorted(group for group in groups if group)
 
-    def _measure(self, epsilons: Floats, groups: Iterable[int]) -> None:
+    def _measure(self, epsilons: Floats, groups: Iterable[int], *, quiet: bool = False) -> None:
         """Measure of these groups and levels what is missing."""
         lacking: dict[tuple[float, ...], list[int]] = {}
         for group in groups:
@@ -177,9 +181,10 @@ class Measurement:
             lacking.setdefault(levels, []).append(group)
         for levels, some in lacking.items():
             if levels:
-                self._perturb(np.array(levels), some)
+                title = "perturbing" if self.progress and not quiet else None
+                self._perturb(np.array(levels), some, title)
 
-    def _perturb(self, epsilons: Floats, chosen: list[int]) -> None:
+    def _perturb(self, epsilons: Floats, chosen: list[int], title: str | None) -> None:
         groups = [self.groups[g] for g in chosen]
         chunks = -(-4 * self._workers // self.n_draws)
         batches, order = _batches([g.rows for g in groups], len(self.X), self.engine, chunks)
@@ -193,7 +198,7 @@ class Measurement:
             tasks,
             n_jobs=self.n_jobs,
             prefer=self.engine.prefer,
-            progress="perturbing" if self.progress else None,
+            progress=title,
         )
         draws = []
         for draw in range(self.n_draws):
