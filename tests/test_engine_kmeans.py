@@ -1,5 +1,6 @@
 """The fast k-means engine against plain loops of numpy and scikit-learn."""
 
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -78,6 +79,31 @@ def test_extend_equals_a_loop_over_predict(data, engine, perturbation):
         found = np.concatenate(engine.similarities(data, groups, 1, EPSILONS, setting))
         expected = [[setting.similarity(a, b) for b in labels] for a, labels in copies]
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_an_estimator_is_as_fitted_and_makes_no_copy_of_the_data(engine, monkeypatch):
+    """It has all that scikit-learn's own has, from the same centres, at little cost."""
+    from stablek.kernels import kmeans_batches
+
+    monkeypatch.setattr(kmeans_batches, "_BLOCK", 1 << 14)
+    X, _ = make_blobs(50_000, n_features=10, centers=3, random_state=0)
+    [[partition]] = engine.references(X, [Request(None, (3,))], setting_of(X, "extend"))
+    own = KMeans(3, init=partition.model, n_init=1).fit(X)
+    tracemalloc.start()
+    found = engine.estimator(X, partition)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes / 2
+    assert vars(found).keys() == vars(own).keys()
+    np.testing.assert_array_equal(found.labels_, own.labels_)
+    np.testing.assert_allclose(found.cluster_centers_, own.cluster_centers_)
+    assert found.inertia_ == pytest.approx(own.inertia_)
+    assert found.n_features_in_ == own.n_features_in_
+    some = X[:100]
+    np.testing.assert_array_equal(found.predict(some), own.predict(some))
+    np.testing.assert_allclose(found.transform(some), own.transform(some))
+    assert found.score(some) == pytest.approx(own.score(some))
+    assert found.get_params() == {**engine.clusterer.get_params(), "n_clusters": 3}
 
 
 def test_extend_does_not_depend_on_how_rows_are_cut_into_blocks(data, engine, monkeypatch):

@@ -25,7 +25,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from stablek import Stadion
-from stablek.perturbations import PERTURBATIONS
+from stablek.perturbations import PERTURBATIONS, Draw, perturb
+from stablek.seeding import entropy_of
 from stablek.similarity import SIMILARITIES
 
 SMALL = {
@@ -94,6 +95,32 @@ def test_point_stability_is_lowest_between_the_clusters(rng):
     stadion = Stadion(k_range=[1, 2], random_state=0).fit(X)
     assert stadion.n_clusters_ == 2
     assert np.argmin(stadion.point_stability_) in np.argsort(np.abs(X[:, 0] - 3))[:3]
+
+
+def test_point_stability_is_the_share_of_copies_in_which_a_point_keeps_its_cluster(rng):
+    X = np.concatenate([rng.normal(0, 1, 30), rng.normal(4, 1, 30)])[:, None]
+    levels = {"epsilons": [0.5, 1.0], "until_crossing": False}
+    stadion = Stadion(k_range=[2], n_perturbations=2, random_state=0, **levels).fit(X)
+    kept = [
+        stadion.predict(perturb(X, e, X.std(axis=0), draw, PERTURBATIONS["uniform"])[0])
+        == stadion.labels_
+        for e in stadion.epsilons_
+        for draw in (Draw(entropy_of(0), d, len(X)) for d in range(2))
+    ]
+    assert not np.all(kept)
+    np.testing.assert_array_equal(stadion.point_stability_, np.mean(kept, axis=0))
+
+
+def test_point_stability_of_a_point_that_no_copy_has_is_unknown(rng):
+    X = np.concatenate([rng.normal(0, 1, 30), rng.normal(90, 1, 30)])[:, None]
+    stadion = Stadion(k_range=[2], perturbation="bootstrap", n_perturbations=2, random_state=0)
+    stadion.fit(X)
+    present = np.zeros(len(X), dtype=bool)
+    for draw in range(2):
+        source = Draw(entropy_of(0), draw, len(X))
+        present[perturb(X, 1.0, np.ones(1), source, PERTURBATIONS["bootstrap"])[1]] = True
+    assert not present.all()
+    np.testing.assert_array_equal(stadion.point_stability_, np.where(present, 1.0, np.nan))
 
 
 def test_reselect_slices_what_was_computed(fitted, blobs):

@@ -311,26 +311,34 @@ def point_stability(
     """
     kept = partial(_kept, engine, X, partition, epsilons, setting)
     counts = run(kept, [(draw,) for draw in range(n_draws)], n_jobs=n_jobs, prefer=engine.prefer)
-    kept_in, present_in = np.asarray(np.sum(counts, axis=0, dtype=float))
+    kept_in, present_in = np.zeros(len(X)), np.zeros(1)
+    for n_kept, n_present in counts:
+        kept_in += n_kept
+        present_in = present_in + n_present
     with np.errstate(invalid="ignore"):
-        return np.asarray(kept_in / present_in)
+        kept_in /= present_in
+    return kept_in
 
 
 def _kept(
     engine: Engine, X: Floats, partition: Partition, epsilons: Floats, setting: Setting, draw: int
-) -> NDArray[np.uint16]:
-    """Per point: in how many copies of one draw it keeps its cluster, and is present."""
-    counts = np.zeros((2, len(X)), dtype=np.uint16)  # small: there is one for each draw
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """Per point: in how many copies of one draw it keeps its cluster, and is present.
+
+    In few bytes, as there is one for each draw; one number stands for equal ones.
+    """
+    n_kept, n_present = np.zeros(len(X), dtype=np.uint16), np.zeros(1, dtype=np.uint16)
     for rows, labels in engine.relabel(X, partition, draw, epsilons, setting):
         at: Any = slice(None)
         if rows is not None:
             at, first = np.unique(rows, return_index=True)
             labels = labels[first]
+            n_present = np.broadcast_to(n_present, len(X)).copy()
         reference = partition.labels[at]
         same = labels == reference if setting.relabel == "extend" else _matched(reference, labels)
-        counts[0, at] += same
-        counts[1, at] += 1
-    return counts
+        n_kept[at] += same
+        n_present[at] += 1
+    return n_kept, n_present
 
 
 def _matched(reference: Ints, labels: Ints) -> NDArray[np.bool_]:

@@ -141,9 +141,10 @@ class KMeansEngine:
         params = fitted.get_params()
         fitted.set_params(init=partition.model, n_init=1, max_iter=1, algorithm="lloyd")
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            # One step that the partition replaces: that it did not converge means nothing.
+            # For what scikit-learn keeps beside the result, which the partition replaces. The
+            # centres are points enough, where X would be copied, and warnings mean nothing.
             warnings.simplefilter("ignore")
-            fitted.fit(X)
+            fitted.fit(partition.model)
         fitted.set_params(**params)
         fitted.cluster_centers_ = partition.model.copy()
         fitted.labels_ = partition.labels.astype(np.int32)

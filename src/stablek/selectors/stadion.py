@@ -170,12 +170,15 @@ class Stadion(BaseSelector):
         self.verbose = verbose
 
     def _fit(self, reference: Reference) -> None:
-        measurement, self.paths_ = self._measure(reference)
+        partitions, setting, self.paths_ = self._measure(reference)
         self._entropy = reference.entropy
         self._store(self._select())
-        self._store_partition(reference, measurement)
+        self._store_partition(reference, partitions, setting)
 
-    def _measure(self, reference: Reference) -> tuple[Measurement, StabilityPaths]:
+    def _measure(
+        self, reference: Reference
+    ) -> tuple[Sequence[Partition], Setting, StabilityPaths]:
+        """Reference partitions, K = 1 first, and paths; the clusters' own are let go of."""
         X, counts = reference.X, reference.counts
         aggregating.resolve_aggregation(self.aggregation)
         validation.check_flag("until_crossing", self.until_crossing)
@@ -204,7 +207,8 @@ class Stadion(BaseSelector):
             asked = tuple(p.value for p in measurement.partitions[1:])
             warn_fewer_clusters(asked, tuple(len(m) for m in measurement.members[1:]))
         self.relabel_ = setting.relabel
-        return measurement, measure_paths(measurement, epsilons, self.n_epsilons)
+        paths = measure_paths(measurement, epsilons, self.n_epsilons)
+        return measurement.partitions, setting, paths
 
     def _select(self, **changes: Any) -> Selection:
         options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
@@ -228,13 +232,15 @@ class Stadion(BaseSelector):
         self.selection_frequency_ = selection.selection_frequency
         self.cluster_stability_ = aggregating.cluster_stability(self.paths_, selection)
 
-    def _store_partition(self, reference: Reference, measurement: Measurement) -> None:
-        partition_of = {p.value: p for p in measurement.partitions}
+    def _store_partition(
+        self, reference: Reference, partitions: Sequence[Partition], setting: Setting
+    ) -> None:
+        partition_of = {p.value: p for p in partitions}
         labels = [partition_of[k].labels for k in self.k_values_.tolist()]
         self.reference_labels_ = np.stack(labels)
         best: Partition = partition_of[self.best_value_]
         self.labels_ = best.labels.copy()
-        if best is measurement.partitions[0]:
+        if best is partitions[0]:
             self.best_estimator_ = reference.estimator(1) if reference.counts else None
             self.point_stability_ = np.ones(len(reference.X))
             return
@@ -243,9 +249,9 @@ class Stadion(BaseSelector):
             reference.engine,
             reference.X,
             best,
-            measurement.n_draws,
+            self.paths_.n_draws,
             self.epsilons_[self._counted()],
-            measurement.setting,
+            setting,
             n_jobs=self.n_jobs,
         )
 
