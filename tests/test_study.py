@@ -30,6 +30,7 @@ from study.plan import Task, filtered, tasks_of  # noqa: E402
 from study.protocol import PAPER, TINY  # noqa: E402
 from study.report import examples, page, paper, scores, significance  # noqa: E402
 from study.report import similarity as report_similarity  # noqa: E402
+from study.report import table1 as report_table1  # noqa: E402
 from study.report.blocks import Drawing  # noqa: E402
 from study.store import Store  # noqa: E402
 
@@ -347,6 +348,26 @@ def test_ranks_and_wins_by_hand():
     assert scores.average_ranks(table).tolist() == [1.75, 1.25, 3.0]
     wins = scores.wide(judged, "kmeans", ["oracle", "good", "poor"], value="win")
     assert wins.sum().tolist() == [2, 1, 0]
+
+
+def test_ranks_by_seed_take_what_ran_once_from_the_first_seed():
+    def row(method, k, seed, **details):
+        where = {"dataset": "a", "experiment": "table1", "algorithm": "kmeans", "seed": seed}
+        return {**where, "method": method, "k": k, "seconds": 1.0, "details": details}
+
+    unsure = {"margin": 0.1, "frequency": 0.5}
+    rows = [
+        *(row("oracle", 2, seed, ari=[0.0, 0.9, 0.6]) for seed in (0, 1)),
+        row("stadion_max", 2, 0, **unsure),
+        row("stadion_max", 3, 1, **unsure),
+        row("silhouette", 2, 0),
+    ]
+    blocks = report_table1.section(pd.DataFrame(rows), TINY)
+    [seeds] = [block for block in blocks if getattr(block, "name", "") == "table1_seeds"]
+    [stadion] = [dict(zip(seeds.columns, row, strict=True)) for row in seeds.rows]
+    assert stadion["wins by seed"] == "1 of 1, 0 of 1"
+    # All three agree with the first seed; with the second, oracle and silhouette share 1.5.
+    assert stadion["rank and place by seed"] == "2.00 (1), 3.00 (3)"
 
 
 def test_a_missing_run_is_no_answer_of_one_cluster():

@@ -64,11 +64,12 @@ _COLUMNS = (
 
 
 def wide(
-    rows: pd.DataFrame, algorithm: str, methods: Sequence[str], value: str = "ari"
+    rows: pd.DataFrame, algorithm: str, methods: Sequence[str], value: str = "ari", seed: int = 0
 ) -> pd.DataFrame:
-    """Data sets by methods that have rows, of the first seed."""
-    first = rows[(rows["algorithm"] == algorithm) & (rows["seed"] == 0)]
-    table = first.pivot(index="dataset", columns="method", values=value)
+    """Data sets by methods that have rows, of a seed; where it has none, of the first seed."""
+    own = rows[(rows["algorithm"] == algorithm) & rows["seed"].isin([0, seed])]
+    latest = own.sort_values("seed").drop_duplicates(["dataset", "method"], keep="last")
+    table = latest.pivot(index="dataset", columns="method", values=value)
     return table.reindex(columns=[method for method in methods if method in table])
 
 

@@ -178,6 +178,7 @@ def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
                 paper.ALGORITHMS[algorithm],
                 paper.title(method),
                 ", ".join(wins),
+                _ranks_by_seed(rows, algorithm, method, sorted(own["seed"].unique())),
                 ", ".join(str(int(each)) for each in ones),
                 _without_one(own),
                 f"{moved} of {len(repeated)}",
@@ -190,16 +191,36 @@ def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
             "algorithm",
             "method",
             "wins by seed",
+            "rank and place by seed",
             "data sets answered K = 1",
             "wins if 1 were no candidate",
             "data sets whose K changes with the seed",
         )
         columns += ("median margin of the score", "share of answers with frequency above 0.95")
         note = (
+            "Rank: among the methods of the column, those that have not run with the seed as with "
+            "the first; place: among the same, the oracle counted. "
             "None of the benchmark sets has one cluster. Margin: best score minus second best. "
             "Frequency: how often the answer wins when the draws are resampled."
         )
         yield Table("table1_seeds", "Stadion over seeds", columns, body, note)
+
+
+def _ranks_by_seed(
+    rows: pd.DataFrame, algorithm: str, method: str, seeds: list[int]
+) -> str | None:
+    """Rank with each seed, and the place that it means."""
+    main = main_methods(algorithm)
+    if method not in main:
+        return None
+    found = []
+    for seed in seeds:
+        table = scores.complete(scores.wide(rows, algorithm, main, seed=seed))
+        ranks = scores.average_ranks(table) if len(table) else pd.Series(dtype=float)
+        if method in ranks:
+            place = 1 + int((ranks < ranks[method]).sum())
+            found.append(f"{ranks[method]:.2f} ({place})")
+    return ", ".join(found) or None
 
 
 def _without_one(own: pd.DataFrame) -> str | None:
