@@ -19,6 +19,7 @@ from stablek.engines.base import Setting
 from stablek.engines.frames import Frame, few
 from stablek.engines.generic import compare
 from stablek.engines.kmeans import KMeansEngine
+from stablek.engines.mixture_wide import WideMixture, fit_wide, is_wide
 from stablek.engines.packing import additive_noise, pack, unpack
 from stablek.mixture import (
     MAX_HIERARCHY,
@@ -126,7 +127,7 @@ class MixtureEngine:
             fits = self._fit(points, frame, request.values, setting, "reference")
             partitions = []
             for value, (labels, model) in zip(request.values, fits, strict=True):
-                if request.rows is not None:
+                if request.rows is not None and isinstance(model, Mixture):
                     model = replace(model, covariances=None)
                 partitions.append(Partition(value, labels, model if keep else None))
             result.append(tuple(partitions))
@@ -153,6 +154,8 @@ class MixtureEngine:
         """Fitted GaussianMixture with the parameters of the partition's model."""
         estimator = clone(self.clusterer).set_params(n_components=partition.value)
         model = partition.model
+        if isinstance(model, WideMixture):
+            model = _laid_out(model)
         estimator.n_features_in_ = X.shape[1]
         estimator.weights_, estimator.means_ = model.weights.copy(), model.means.copy()
         shaped = _SHAPES[estimator.covariance_type]
@@ -166,6 +169,12 @@ class MixtureEngine:
         estimator.converged_, estimator.n_iter_ = model.converged, model.n_iter
         estimator.lower_bound_ = model.lower_bound
         return estimator
+
+    def bic(self, X: Floats, partition: Partition) -> float:
+        """Bayesian information criterion of the partition's model of X."""
+        if isinstance(partition.model, WideMixture):
+            return partition.model.bic(X)
+        return float(self.estimator(X, partition).bic(X))
 
     def _similarities(
         self, X: Floats, group: Group, draw: int, epsilons: Floats, setting: Setting
@@ -222,7 +231,7 @@ class MixtureEngine:
         values: Sequence[int],
         setting: Setting,
         *what: Any,
-    ) -> list[tuple[Ints, Mixture]]:
+    ) -> list[tuple[Ints, Mixture | WideMixture]]:
         """Labels and model for each value; `what` is the role and, of a copy, the draw."""
         points = np.asarray(points, dtype=np.float64)
         n = len(points)
@@ -250,6 +259,9 @@ class MixtureEngine:
         ]
         return [(_assign(model, by_feature), model) for model in models]
 
+    def _is_wide(self, n_features: int) -> bool:
+        return self.clusterer.covariance_type == "full" and is_wide(n_features)
+
     def _starts(self, points: Floats, k: int, entropy: int, role: str, *draw: int) -> Ints:
         """Labels to start from, one row for each different result of k-means."""
         from stablek.kernels.mixture_starts import kmeans_starts
@@ -270,28 +282,40 @@ class MixtureEngine:
         start_points: Floats,
         starts: Ints,
         frame: Frame | None = None,
-    ) -> Mixture:
+    ) -> Mixture | WideMixture:
         """Best mixture of k components from these starts."""
+        fit = self._fit_wide if self._is_wide(len(points)) else self._fit_narrow
+        best: Mixture | WideMixture | None = None
+        for labels in starts:
+            model = fit(points, k, start_points, labels, frame)
+            if model is None:
+                raise ValueError(SINGULAR)
+            if best is None or model.lower_bound > best.lower_bound:
+                best = model
+        assert best is not None
+        return best
+
+    def _fit_narrow(
+        self, points: Floats, k: int, start_points: Floats, labels: Ints, frame: Frame | None
+    ) -> Mixture | None:
+        """Mixture from one start, by the kernels; None if it gets singular."""
         from stablek.kernels.mixture import fit
 
         c, p = self.clusterer, points.shape[0]
         q = p if c.covariance_type in ("full", "tied") else 1
         rule = (self._kind, float(c.tol), float(c.reg_covar), int(c.max_iter))
-        best: Mixture | None = None
-        for labels in starts:
-            means, covariances, factors = (
-                np.empty((k, p)),
-                np.empty((k, q, p)),
-                np.empty((k, q, p)),
-            )
-            model = (np.empty(k), means, covariances, factors, np.empty(k))
-            sound, bound, n_iter, converged = fit(points, *rule, start_points, labels, *model)
-            if not sound:
-                raise ValueError(SINGULAR)
-            if best is None or bound > best.lower_bound:
-                best = Mixture(*model, bound, n_iter, converged, frame)
-        assert best is not None
-        return best
+        means, covariances, factors = np.empty((k, p)), np.empty((k, q, p)), np.empty((k, q, p))
+        model = (np.empty(k), means, covariances, factors, np.empty(k))
+        sound, bound, n_iter, converged = fit(points, *rule, start_points, labels, *model)
+        return Mixture(*model, bound, n_iter, converged, frame) if sound else None
+
+    def _fit_wide(
+        self, points: Floats, k: int, start_points: Floats, labels: Ints, frame: Frame | None
+    ) -> WideMixture | None:
+        """Mixture from one start, by matrix products; None if it gets singular."""
+        c = self.clusterer
+        rule = (float(c.tol), float(c.reg_covar), int(c.max_iter))
+        return fit_wide(points.T, k, *rule, start_points.T, labels, frame)
 
     def _choose(self, points: Floats, entropy: int, *what: Any) -> Floats:
         """Points for the hierarchy, the same for every value: all, or some at random."""
@@ -319,25 +343,39 @@ def _extended(
     X: Floats, noise: Floats, groups: Sequence[Group], epsilons: Floats, setting: Setting
 ) -> list[Floats]:
     """Similarities under `extend` of all groups and noise levels, in few kernel calls."""
-    framed = {
-        g: group.partitions[0].model.frame
-        for g, group in enumerate(groups)
-        if group.partitions and group.partitions[0].model.frame is not None
-    }
-    here = [g for g in range(len(groups)) if g not in framed]
+    apart = [g for g, group in enumerate(groups) if group.partitions and _is_apart(group)]
+    here = [g for g in range(len(groups)) if g not in set(apart)]
     found = _counted(X, noise, [groups[g] for g in here], epsilons, setting)
     result = dict(zip(here, found, strict=True))
-    for g, frame in framed.items():
-        group = groups[g]
-        alone = Group(None, group.partitions)
-        [result[g]] = _counted(
-            frame.coordinates(X[group.rows]),
-            noise[group.rows] @ frame.axes,
-            [alone],
-            epsilons,
-            setting,
-        )
+    for g in apart:
+        rows, partitions = groups[g].rows, groups[g].partitions
+        points, moves = (X, noise) if rows is None else (X[rows], noise[rows])
+        frame = partitions[0].model.frame
+        if frame is not None:
+            points, moves = frame.coordinates(points), moves @ frame.axes
+        count = _counted_wide if isinstance(partitions[0].model, WideMixture) else _counted
+        [result[g]] = count(points, moves, [Group(None, partitions)], epsilons, setting)
     return [result[g] for g in range(len(groups))]
+
+
+def _is_apart(group: Group) -> bool:
+    """Whether the group's models cannot be handled with those of other groups."""
+    model = group.partitions[0].model
+    return isinstance(model, WideMixture) or model.frame is not None
+
+
+def _counted_wide(
+    X: Floats, noise: Floats, groups: Sequence[Group], epsilons: Floats, setting: Setting
+) -> list[Floats]:
+    """Similarities of a group of all rows, whose models are wide."""
+    packed = pack(groups, len(X))
+    labels = packed.labels.reshape(-1, len(X))
+    models = [partition.model for partition in groups[0].partitions]
+    sums = [
+        model.agreements(X, noise, epsilons, own, n_labels)
+        for model, own, n_labels in zip(models, labels, packed.n_labels, strict=True)
+    ]
+    return unpack(np.stack(sums, axis=1), packed, setting)
 
 
 def _counted(
@@ -380,18 +418,30 @@ def _rescaled(points: Floats) -> Floats:
     return np.ldexp(points, -exponent) if abs(exponent) > 100 else points
 
 
-def _predict(model: Mixture, points: Floats) -> Ints:
+def _predict(model: Mixture | WideMixture, points: Floats) -> Ints:
     """Component of the highest posterior of each point."""
     return _assign(model, _by_feature(points, model.frame))
 
 
-def _assign(model: Mixture, points: Floats) -> Ints:
+def _assign(model: Mixture | WideMixture, points: Floats) -> Ints:
     """`_predict` of points that are feature by feature, in the model's frame."""
     from stablek.kernels.mixture import assign
+
+    if isinstance(model, WideMixture):
+        return model.predict(points.T)
 
     labels = np.empty(points.shape[1], dtype=np.intp)
     assign(points, len(labels), model.means, model.factors, model.offsets, labels)
     return labels
+
+
+def _laid_out(model: WideMixture) -> Mixture:
+    """The model with whole matrices, as the kernels have it."""
+    covariances = model.covariances()
+    factors = np.stack([np.linalg.inv(np.linalg.cholesky(each)).T for each in covariances])
+    offsets = np.array([component.offset for component in model.components])
+    end = (model.lower_bound, model.n_iter, model.converged)
+    return Mixture(model.weights, model.means, covariances, factors, offsets, *end)
 
 
 _SHAPES: dict[str, Any] = {

@@ -7,67 +7,132 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit
+from stablek.kernels.compiling import inner, jit, jit_sums
 
 __all__ = ["grow_gaussian"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+_MANY = 16  # features from which a call that sums in vector lanes pays
+
 
 @inner
-def _term(scatter: Floats, size: float, floor: float) -> float:
-    """Return size * log(det(scatter / size) + (trace(scatter) + floor) / size).
-
-    The determinant counts only where there are more points than features. It comes from the
-    pivots of an elimination, during which `scatter` is overwritten.
-    """
-    p = scatter.shape[0]
-    trace = 0.0
-    for j in range(p):
-        trace += scatter[j, j]
-    determinant = 0.0
-    if size > p:
-        determinant = 1.0
-        for j in range(p):
-            pivot = scatter[j, j]
-            if not pivot > 0.0:
-                determinant = 0.0
-                break
-            determinant *= pivot / size
-            for i in range(j + 1, p):
-                factor = scatter[i, j] / pivot
-                for m in range(j + 1, i + 1):
-                    scatter[i, m] -= factor * scatter[m, j]
+def _term(trace: float, determinant: float, size: float, floor: float) -> float:
+    """Return size * log(det(scatter / size) + (trace(scatter) + floor) / size)."""
     return size * math.log(determinant + (trace + floor) / size)
 
 
 @inner
-def _join(means: Floats, scatters: Floats, sizes: Floats, a: int, b: int, joined: Floats) -> None:
+def _determinant(scatter: Floats, size: float) -> float:
+    """det(scatter / size), from the pivots of an elimination that overwrites the lower half."""
+    p = scatter.shape[0]
+    determinant = 1.0
+    for j in range(p):
+        pivot = scatter[j, j]
+        if not pivot > 0.0:
+            return 0.0
+        determinant *= pivot / size
+        for i in range(j + 1, p):
+            factor = scatter[i, j] / pivot
+            for m in range(j + 1, i + 1):
+                scatter[i, m] -= factor * scatter[m, j]
+    return determinant
+
+
+@jit_sums
+def _squared_distance(one: Floats, two: Floats) -> float:
+    total = 0.0
+    for i in range(one.shape[0]):
+        gap = one[i] - two[i]
+        total += gap * gap
+    return total
+
+
+@inner
+def _add_points(
+    points: Floats, following: Ints, means: Floats, cluster: int, total: Floats
+) -> None:
+    """Add the scatter matrix (lower triangle) of a cluster's points."""
+    member = cluster
+    while member >= 0:
+        for i in range(points.shape[1]):
+            gap = points[member, i] - means[cluster, i]
+            for j in range(i + 1):
+                total[i, j] += gap * (points[member, j] - means[cluster, j])
+        member = following[member]
+
+
+@inner
+def _join(
+    points: Floats,
+    following: Ints,
+    means: Floats,
+    sizes: Floats,
+    scatters: Floats,
+    slots: Ints,
+    a: int,
+    b: int,
+    joined: Floats,
+) -> None:
     """Scatter matrix (lower triangle) of two clusters together."""
-    p = means.shape[1]
+    p, one, two = means.shape[1], slots[a], slots[b]
     weight = sizes[a] * sizes[b] / (sizes[a] + sizes[b])
     for i in range(p):
         gap = weight * (means[a, i] - means[b, i])
         for j in range(i + 1):
-            joined[i, j] = (
-                scatters[a, i, j] + scatters[b, i, j] + gap * (means[a, j] - means[b, j])
-            )
+            total = gap * (means[a, j] - means[b, j])
+            if one >= 0:
+                total += scatters[one, i, j]
+            if two >= 0:
+                total += scatters[two, i, j]
+            joined[i, j] = total
+    if one < 0 and sizes[a] > 1.0:
+        _add_points(points, following, means, a, joined)
+    if two < 0 and sizes[b] > 1.0:
+        _add_points(points, following, means, b, joined)
+
+
+@inner
+def _joined_trace(means: Floats, sizes: Floats, traces: Floats, a: int, b: int) -> float:
+    """Trace of the scatter matrix of two clusters together."""
+    distance = 0.0
+    if means.shape[1] < _MANY:
+        for i in range(means.shape[1]):
+            gap = means[a, i] - means[b, i]
+            distance += gap * gap
+    else:
+        distance = _squared_distance(means[a], means[b])
+    weight = sizes[a] * sizes[b] / (sizes[a] + sizes[b])
+    trace: float = traces[a] + traces[b] + weight * distance
+    return trace
 
 
 @inner
 def _cost(
+    points: Floats,
+    following: Ints,
     means: Floats,
-    scatters: Floats,
     sizes: Floats,
+    scatters: Floats,
+    slots: Ints,
+    traces: Floats,
     terms: Floats,
     a: int,
     b: int,
     floor: float,
     joined: Floats,
 ) -> float:
-    _join(means, scatters, sizes, a, b, joined)
-    cost: float = _term(joined, sizes[a] + sizes[b], floor) - terms[a] - terms[b]
+    """What the merge of two clusters costs.
+
+    The determinant counts only where there are more points than features.
+    """
+    size, determinant = sizes[a] + sizes[b], 0.0
+    if size > means.shape[1]:
+        _join(points, following, means, sizes, scatters, slots, a, b, joined)
+        determinant = _determinant(joined, size)
+    trace = _joined_trace(means, sizes, traces, a, b)
+    cost: float = _term(trace, determinant, size, floor) - terms[a] - terms[b]
     return cost
 
 
@@ -76,7 +141,9 @@ def grow_gaussian(points: Floats, floor: float, first: Ints, second: Ints) -> No
     """Merges of model-based agglomeration, in their order.
 
     Starting from single points, the pair whose merge costs least is merged. The cost is not a
-    distance that chains could follow, so each cluster keeps its cheapest later partner.
+    distance that chains could follow, so each cluster keeps its cheapest later partner. Scatter
+    matrices are kept of clusters that are large for the number of features, of which there are
+    few; others hardly ever need one.
 
     Parameters
     ----------
@@ -87,14 +154,31 @@ def grow_gaussian(points: Floats, floor: float, first: Ints, second: Ints) -> No
         Output: a point of each of the two clusters that a merge joins; the first points.
     """
     n, p = points.shape
-    means, scatters, sizes = points.copy(), np.zeros((n, p, p)), np.ones(n)
+    means, traces, sizes = points.copy(), np.zeros(n), np.ones(n)
+    following, last = np.full(n, -1, np.intp), np.arange(n)  # a cluster's points, as a chain
+    n_slots = min(n, 2 * n // p + 1)
+    scatters, slots = np.empty((n_slots, p, p)), np.full(n, -1, np.intp)
+    free, n_free = np.arange(n_slots), n_slots
     joined = np.zeros((p, p))
     terms = np.full(n, np.log(floor))
     alive = np.ones(n, np.bool_)
     partner, cheapest = np.full(n, -1, np.intp), np.full(n, np.inf)
     for a in range(n):
         for b in range(a + 1, n):
-            cost = _cost(means, scatters, sizes, terms, a, b, floor, joined)
+            cost = _cost(
+                points,
+                following,
+                means,
+                sizes,
+                scatters,
+                slots,
+                traces,
+                terms,
+                a,
+                b,
+                floor,
+                joined,
+            )
             if cost < cheapest[a]:
                 partner[a], cheapest[a] = b, cost
     for merge in range(n - 1):
@@ -112,14 +196,26 @@ def grow_gaussian(points: Floats, floor: float, first: Ints, second: Ints) -> No
         else:
             b = partner[a]
         first[merge], second[merge] = a, b
-        _join(means, scatters, sizes, a, b, joined)
         total = sizes[a] + sizes[b]
+        trace, large = _joined_trace(means, sizes, traces, a, b), 2.0 * total > p
+        if large:
+            _join(points, following, means, sizes, scatters, slots, a, b, joined)
+            if slots[b] >= 0:
+                free[n_free] = slots[b]
+                n_free += 1
+            if slots[a] < 0:
+                n_free -= 1
+                slots[a] = free[n_free]
+            scatter = scatters[slots[a]]
+            for i in range(p):
+                for j in range(i + 1):
+                    scatter[i, j] = joined[i, j]
         for i in range(p):
             means[a, i] += sizes[b] / total * (means[b, i] - means[a, i])
-            for j in range(i + 1):
-                scatters[a, i, j] = joined[i, j]
-        sizes[a] = total
-        terms[a] = _term(joined, total, floor)
+        sizes[a], traces[a] = total, trace
+        terms[a] = _term(trace, _determinant(joined, total) if total > p else 0.0, total, floor)
+        following[last[a]] = b
+        last[a] = last[b]
         alive[b] = False
         partner[b] = -1
         for i in range(b):
@@ -129,10 +225,36 @@ def grow_gaussian(points: Floats, floor: float, first: Ints, second: Ints) -> No
                 partner[i], cheapest[i] = -1, np.inf
                 for j in range(i + 1, n):
                     if alive[j]:
-                        cost = _cost(means, scatters, sizes, terms, i, j, floor, joined)
+                        cost = _cost(
+                            points,
+                            following,
+                            means,
+                            sizes,
+                            scatters,
+                            slots,
+                            traces,
+                            terms,
+                            i,
+                            j,
+                            floor,
+                            joined,
+                        )
                         if cost < cheapest[i]:
                             partner[i], cheapest[i] = j, cost
             elif i < a:
-                cost = _cost(means, scatters, sizes, terms, i, a, floor, joined)
+                cost = _cost(
+                    points,
+                    following,
+                    means,
+                    sizes,
+                    scatters,
+                    slots,
+                    traces,
+                    terms,
+                    i,
+                    a,
+                    floor,
+                    joined,
+                )
                 if cost < cheapest[i]:
                     partner[i], cheapest[i] = a, cost

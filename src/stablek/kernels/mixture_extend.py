@@ -16,7 +16,7 @@ from stablek.kernels.agreement import N_SUMS, agreement
 from stablek.kernels.compiling import inner, jit
 from stablek.kernels.mixture import block_size, gaps_to, project
 
-__all__ = ["extend_agreements"]
+__all__ = ["count_moved", "extend_agreements", "sum_tables"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -110,6 +110,51 @@ def extend_agreements(
                 for field in range(N_SUMS):
                     result[field, at, level] = sums[field]
             first += ks[at]
+    return result
+
+
+@jit
+def count_moved(
+    terms: Floats, offsets: Floats, epsilons: Floats, labels: Ints, tables: Ints
+) -> None:
+    """Count labels of moved points, given how their distances to the components grow.
+
+    Parameters
+    ----------
+    terms : ndarray of shape (k, 3, n)
+        |u|^2, 2 u . v and |v|^2 for each component and point.
+    offsets : ndarray of shape (k,)
+        Of the components.
+    epsilons : ndarray of shape (n_epsilons,)
+        Noise levels.
+    labels : ndarray of shape (n,)
+        Reference labels.
+    tables : ndarray of shape (n_epsilons, n_labels, k)
+        What is found is added here.
+    """
+    k, _, n = terms.shape
+    best, found = np.empty(n), np.empty(n, np.intp)
+    for level in range(epsilons.shape[0]):
+        for i in range(n):
+            best[i] = -np.inf
+            found[i] = 0
+        for component in range(k):
+            _challenge(
+                terms[component], offsets[component], epsilons[level], component, n, best, found
+            )
+        for i in range(n):
+            tables[level, labels[i], found[i]] += 1
+
+
+@jit
+def sum_tables(tables: Ints) -> Floats:
+    """Sums over contingency tables of shape (n_levels, n_first, n_second), (7, n_levels)."""
+    n_levels, n_first, n_second = tables.shape
+    result, sums = np.empty((N_SUMS, n_levels)), np.empty(N_SUMS)
+    for level in range(n_levels):
+        agreement(tables[level].ravel(), 0, n_first, n_second, sums)
+        for field in range(N_SUMS):
+            result[field, level] = sums[field]
     return result
 
 

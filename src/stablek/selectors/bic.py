@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.mixture import GaussianMixture
 
+from stablek.engines.mixture import MixtureEngine
+from stablek.execution import run
+from stablek.results import Partition
 from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
 from stablek.selectors.reference import Reference
 
@@ -68,6 +71,14 @@ class BIC(CriterionSelector):
         return GaussianMixture()
 
     def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
-        reference.partitions(values)
-        self.bic_ = np.array([reference.estimator(k).bic(reference.X) for k in values])
+        partitions = reference.partitions(values)
+        self.bic_ = np.array([_bic(reference, partition) for partition in partitions])
         return best_value(values, -self.bic_)
+
+
+def _bic(reference: Reference, partition: Partition) -> float:
+    X, engine = reference.X, reference.engine
+    if isinstance(engine, MixtureEngine) and partition.model is not None:
+        [found] = run(engine.bic, [(X, partition)])  # without matrices that no one will see
+        return found
+    return float(reference.estimator(partition.value).bic(X))
