@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,13 @@ from stablek.engines.base import Setting
 from stablek.engines.frames import Frame, few
 from stablek.engines.generic import compare
 from stablek.engines.kmeans import KMeansEngine
-from stablek.engines.mixture_wide import WideMixture, fit_wide, is_wide
+from stablek.engines.mixture_wide import (
+    Components,
+    WideMixture,
+    fit_wide,
+    is_wide,
+    wide_agreements,
+)
 from stablek.engines.packing import additive_noise, pack, unpack
 from stablek.mixture import (
     MAX_HIERARCHY,
@@ -231,7 +237,7 @@ class MixtureEngine:
         values: Sequence[int],
         setting: Setting,
         *what: Any,
-    ) -> list[tuple[Ints, Mixture | WideMixture]]:
+    ) -> Sequence[tuple[Ints, Mixture | WideMixture]]:
         """Labels and model for each value; `what` is the role and, of a copy, the draw."""
         points = np.asarray(points, dtype=np.float64)
         n = len(points)
@@ -253,14 +259,9 @@ class MixtureEngine:
             starts = [partition.labels[None].astype(np.intp) for partition in found]
         else:
             starts = [self._starts(by_feature, k, setting.entropy, *what) for k in values]
-        models = [
-            self._model(by_feature, value, start_points, labels, frame)
-            for value, labels in zip(values, starts, strict=True)
-        ]
-        return [(_assign(model, by_feature), model) for model in models]
-
-    def _is_wide(self, n_features: int) -> bool:
-        return self.clusterer.covariance_type == "full" and is_wide(n_features)
+        wide = self.clusterer.covariance_type == "full" and is_wide(len(by_feature))
+        fit = self._fit_wide if wide else self._fit_narrow
+        return fit(by_feature, values, start_points, starts, frame)
 
     def _starts(self, points: Floats, k: int, entropy: int, role: str, *draw: int) -> Ints:
         """Labels to start from, one row for each different result of k-means."""
@@ -275,47 +276,49 @@ class MixtureEngine:
         labels = np.empty((n_init, n), dtype=np.intp)
         return labels[: kmeans_starts(_rescaled(points), _chances(int(seed), n_init, k), labels)]
 
-    def _model(
+    def _fit_narrow(
         self,
         points: Floats,
-        k: int,
+        values: Sequence[int],
         start_points: Floats,
-        starts: Ints,
+        starts: Sequence[Ints],
         frame: Frame | None = None,
-    ) -> Mixture | WideMixture:
-        """Best mixture of k components from these starts."""
-        fit = self._fit_wide if self._is_wide(len(points)) else self._fit_narrow
-        best: Mixture | WideMixture | None = None
-        for labels in starts:
-            model = fit(points, k, start_points, labels, frame)
-            if model is None:
-                raise ValueError(SINGULAR)
-            if best is None or model.lower_bound > best.lower_bound:
-                best = model
-        assert best is not None
-        return best
-
-    def _fit_narrow(
-        self, points: Floats, k: int, start_points: Floats, labels: Ints, frame: Frame | None
-    ) -> Mixture | None:
-        """Mixture from one start, by the kernels; None if it gets singular."""
+    ) -> list[tuple[Ints, Mixture]]:
+        """Labels and model for each value, from its starts, by the kernels."""
         from stablek.kernels.mixture import fit
 
         c, p = self.clusterer, points.shape[0]
         q = p if c.covariance_type in ("full", "tied") else 1
         rule = (self._kind, float(c.tol), float(c.reg_covar), int(c.max_iter))
-        means, covariances, factors = np.empty((k, p)), np.empty((k, q, p)), np.empty((k, q, p))
-        model = (np.empty(k), means, covariances, factors, np.empty(k))
-        sound, bound, n_iter, converged = fit(points, *rule, start_points, labels, *model)
-        return Mixture(*model, bound, n_iter, converged, frame) if sound else None
+
+        def from_labels(k: int, labels: Ints) -> Mixture | None:
+            means, covariances = np.empty((k, p)), np.empty((k, q, p))
+            model = (np.empty(k), means, covariances, np.empty((k, q, p)), np.empty(k))
+            sound, bound, n_iter, converged = fit(points, *rule, start_points, labels, *model)
+            return Mixture(*model, bound, n_iter, converged, frame) if sound else None
+
+        models = [_best(from_labels, k, each) for k, each in zip(values, starts, strict=True)]
+        return [(_assign(model, points), model) for model in models]
 
     def _fit_wide(
-        self, points: Floats, k: int, start_points: Floats, labels: Ints, frame: Frame | None
-    ) -> WideMixture | None:
-        """Mixture from one start, by matrix products; None if it gets singular."""
+        self,
+        points: Floats,
+        values: Sequence[int],
+        start_points: Floats,
+        starts: Sequence[Ints],
+        frame: Frame | None = None,
+    ) -> list[tuple[Ints, WideMixture]]:
+        """Labels and model for each value, from its starts, by matrix products."""
         c = self.clusterer
-        rule = (float(c.tol), float(c.reg_covar), int(c.max_iter))
-        return fit_wide(points.T, k, *rule, start_points.T, labels, frame)
+        here = start = Components(np.ascontiguousarray(points.T), float(c.reg_covar))
+        if start_points is not points:
+            start = Components(np.ascontiguousarray(start_points.T), here.ridge)
+
+        def from_labels(k: int, labels: Ints) -> WideMixture | None:
+            return fit_wide(here, k, float(c.tol), int(c.max_iter), start, labels, frame)
+
+        models = [_best(from_labels, k, each) for k, each in zip(values, starts, strict=True)]
+        return [(model.predict(here), model) for model in models]
 
     def _choose(self, points: Floats, entropy: int, *what: Any) -> Floats:
         """Points for the hierarchy, the same for every value: all, or some at random."""
@@ -326,6 +329,22 @@ class MixtureEngine:
             seed = seeding.seed(entropy, "hierarchy", *what)
         rows = np.random.RandomState(seed).choice(len(points), MAX_HIERARCHY, replace=False)
         return points[np.sort(rows)]
+
+
+Model = TypeVar("Model", Mixture, WideMixture)
+
+
+def _best(from_labels: Callable[[int, Ints], Model | None], k: int, starts: Ints) -> Model:
+    """The likeliest mixture of k components from these starts."""
+    best: Model | None = None
+    for labels in starts:
+        model = from_labels(k, labels)
+        if model is None:
+            raise ValueError(SINGULAR)
+        if best is None or model.lower_bound > best.lower_bound:
+            best = model
+    assert best is not None
+    return best
 
 
 # Every cluster of every partition asks for the same few.
@@ -371,11 +390,8 @@ def _counted_wide(
     packed = pack(groups, len(X))
     labels = packed.labels.reshape(-1, len(X))
     models = [partition.model for partition in groups[0].partitions]
-    sums = [
-        model.agreements(X, noise, epsilons, own, n_labels)
-        for model, own, n_labels in zip(models, labels, packed.n_labels, strict=True)
-    ]
-    return unpack(np.stack(sums, axis=1), packed, setting)
+    sums = wide_agreements(models, X, noise, epsilons, [*labels], packed.n_labels.tolist())
+    return unpack(sums, packed, setting)
 
 
 def _counted(
@@ -439,9 +455,8 @@ def _laid_out(model: WideMixture) -> Mixture:
     """The model with whole matrices, as the kernels have it."""
     covariances = model.covariances()
     factors = np.stack([np.linalg.inv(np.linalg.cholesky(each)).T for each in covariances])
-    offsets = np.array([component.offset for component in model.components])
     end = (model.lower_bound, model.n_iter, model.converged)
-    return Mixture(model.weights, model.means, covariances, factors, offsets, *end)
+    return Mixture(model.weights, model.means, covariances, factors, model.offsets, *end)
 
 
 _SHAPES: dict[str, Any] = {

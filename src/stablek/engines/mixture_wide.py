@@ -3,11 +3,12 @@
 A component with fewer points than features varies along as many axes as it has points; off
 these its covariance is ``reg_covar`` alone. So its axes are kept instead of the whole matrix,
 and it costs features times points, not features times features, for each point that it judges.
+A component that several mixtures have in common is made and asked once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.special import logsumexp
 
 from stablek.engines.frames import Frame
 
-__all__ = ["Component", "WideMixture", "fit_wide", "is_wide"]
+__all__ = ["Component", "Components", "WideMixture", "fit_wide", "is_wide", "wide_agreements"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -38,13 +39,14 @@ def is_wide(n_features: int) -> bool:
     return n_features >= _WIDE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Component:
     """One Gaussian of a mixture.
 
     Parameters
     ----------
-    weight : float
+    mass : float
+        Number of its points.
     mean : ndarray of shape (p,)
     axes : ndarray of shape (p, q) or None
         Orthonormal; None stands for all of space.
@@ -52,19 +54,19 @@ class Component:
         Upper triangular C with C C' the inverse of the covariance along the axes.
     ridge : float
         The variance off the axes.
-    offset : float
-        Log of weight times density at the mean.
+    peak : float
+        Log of the density at the mean.
     """
 
-    weight: float
+    mass: float
     mean: Floats
     axes: Floats | None
     factor: Floats
     ridge: float
-    offset: float
+    peak: float
 
     @classmethod
-    def of(cls, points: Floats, share: Floats, ridge: float, total: float) -> Component | None:
+    def of(cls, points: Floats, share: Floats, ridge: float) -> Component | None:
         """The component that has these shares in the points; None if it is singular."""
         own, p = np.flatnonzero(share), points.shape[1]
         mass = float(share.sum()) + _TINY
@@ -88,25 +90,26 @@ class Component:
             lower = cholesky(covariance, lower=True)
         except np.linalg.LinAlgError:
             return None
-        logdet = -np.log(np.diagonal(lower)).sum()
+        peak = -np.log(np.diagonal(lower)).sum() - 0.5 * p * np.log(2.0 * np.pi)
         if axes is not None:
-            logdet -= 0.5 * (p - len(own)) * np.log(ridge)
+            peak -= 0.5 * (p - len(own)) * np.log(ridge)
         factor = solve_triangular(lower, np.eye(len(lower)), lower=True).T
-        weight = mass / total
-        offset = np.log(weight) + logdet - 0.5 * p * np.log(2.0 * np.pi)
-        return cls(weight, mean, axes, np.ascontiguousarray(factor), ridge, float(offset))
+        return cls(mass, mean, axes, np.ascontiguousarray(factor), ridge, float(peak))
 
     def log_density(self, points: Floats) -> Floats:
-        """Log of weight times density at the points."""
-        gaps = points - self.mean
-        along, scaled = self._project(gaps)
-        square = self._products(gaps, gaps, along, along, scaled, scaled)
-        return np.asarray(self.offset - 0.5 * square)
+        """Log of the density at the points."""
+        log = np.empty(len(points))
+        for block in _blocks(len(points)):
+            gaps = points[block] - self.mean
+            along, scaled = self._project(gaps)
+            square = self._products(gaps, gaps, along, along, scaled, scaled)
+            log[block] = self.peak - 0.5 * square
+        return log
 
     def expand(self, points: Floats, moves: Floats) -> Floats:
         """Coefficients of the squared distance to the mean, (3, n), by how far points move.
 
-        Distances are in units of the deviation: `log_density` is the offset less half of one.
+        Distances are in units of the deviation: `log_density` is the peak less half of one.
         """
         gaps = points - self.mean
         along, scaled = self._project(gaps)
@@ -147,6 +150,58 @@ def _dot(one: Floats, two: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", one, two))
 
 
+def _blocks(n: int) -> Iterator[slice]:
+    return (slice(start, start + _BLOCK) for start in range(0, n, _BLOCK))
+
+
+class Components:
+    """Components of points, and their densities there.
+
+    Those that have their points alone are kept: in many dimensions nearly all are of this
+    kind, and the next step and the next mixture have them again. Where points are many, they
+    would be too large to keep.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, p)
+    ridge : float
+        What is added to the variances.
+    """
+
+    def __init__(self, points: Floats, ridge: float) -> None:
+        self.points, self.ridge = points, ridge
+        self._keeps = len(points) <= _BLOCK
+        self._made: dict[bytes, Component | None] = {}
+        self._logs: dict[int, Floats] = {}
+
+    def of(self, shares: Floats) -> tuple[Component, ...] | None:
+        """The components that have these shares in the points; None if one is singular."""
+        found = []
+        for share in shares:
+            component = self._one(share)
+            if component is None:
+                return None
+            found.append(component)
+        return tuple(found)
+
+    def _one(self, share: Floats) -> Component | None:
+        own = share > 0.0
+        key = own.tobytes() if self._keeps and (share[own] == 1.0).all() else None
+        if key is not None and key in self._made:
+            return self._made[key]
+        component = Component.of(self.points, share, self.ridge)
+        if key is not None:
+            self._made[key] = component
+            if component is not None:
+                self._logs[id(component)] = component.log_density(self.points)
+        return component
+
+    def log_density(self, component: Component) -> Floats:
+        """Log of a component's density at the points."""
+        known = self._logs.get(id(component))
+        return component.log_density(self.points) if known is None else known
+
+
 @dataclass(frozen=True)
 class WideMixture:
     """A fitted mixture; in a frame, if it has one."""
@@ -160,28 +215,34 @@ class WideMixture:
     @property
     def weights(self) -> Floats:
         """Of the components."""
-        return np.array([component.weight for component in self.components])
+        masses = np.array([component.mass for component in self.components])
+        return np.asarray(masses / masses.sum())
 
     @property
     def means(self) -> Floats:
         """Of the components."""
         return np.stack([component.mean for component in self.components])
 
+    @property
+    def offsets(self) -> Floats:
+        """Log of weight times density at the mean, for each component."""
+        peaks = np.array([component.peak for component in self.components])
+        return np.asarray(np.log(self.weights) + peaks)
+
     def covariances(self) -> Floats:
         """Of the components, (k, p, p)."""
         return np.stack([component.covariance() for component in self.components])
 
-    def log_densities(self, points: Floats) -> Floats:
-        """Log of weight times density of each component, (k, n)."""
-        logs = np.empty((len(self.components), len(points)))
-        for block in _blocks(len(points)):
-            for component, log in zip(self.components, logs, strict=True):
-                log[block] = component.log_density(points[block])
-        return logs
+    def log_densities(self, at: Components | Floats) -> Floats:
+        """Log of weight times density of each component at points, (k, n)."""
+        if not isinstance(at, Components):
+            at = Components(at, 0.0)
+        logs = np.stack([at.log_density(component) for component in self.components])
+        return logs + np.log(self.weights)[:, None]
 
-    def predict(self, points: Floats) -> Ints:
+    def predict(self, at: Components | Floats) -> Ints:
         """Component of the highest posterior of each point; ties to the first."""
-        return np.asarray(self.log_densities(points).argmax(axis=0))
+        return np.asarray(self.log_densities(at).argmax(axis=0))
 
     def bic(self, points: Floats) -> float:
         """Bayesian information criterion of the mixture; low is good."""
@@ -191,47 +252,13 @@ class WideMixture:
         likelihood = logsumexp(self.log_densities(points), axis=0).sum()
         return float(n_parameters * np.log(n) - 2.0 * likelihood)
 
-    def agreements(
-        self, points: Floats, moves: Floats, epsilons: Floats, labels: Ints, n_labels: int
-    ) -> Floats:
-        """Sums over the contingency tables of labels and of labels of the moved points.
-
-        Parameters
-        ----------
-        points, moves : ndarray of shape (n, p)
-            Points, and what a noise level multiplies.
-        epsilons : ndarray of shape (n_epsilons,)
-            Noise levels.
-        labels : ndarray of shape (n,)
-            Reference labels, below `n_labels`.
-
-        Returns
-        -------
-        ndarray of shape (7, n_epsilons)
-            The fields of `stablek.similarity.Agreement`.
-        """
-        from stablek.kernels.mixture_extend import count_moved, sum_tables
-
-        offsets = np.array([component.offset for component in self.components])
-        tables = np.zeros((len(epsilons), n_labels, len(offsets)), dtype=np.intp)
-        for block in _blocks(len(points)):
-            near, by = points[block], moves[block]
-            terms = np.stack([component.expand(near, by) for component in self.components])
-            count_moved(terms, offsets, epsilons, labels[block], tables)
-        return np.asarray(sum_tables(tables))
-
-
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, start + _BLOCK) for start in range(0, n, _BLOCK))
-
 
 def fit_wide(
-    points: Floats,
+    components: Components,
     k: int,
     tol: float,
-    reg_covar: float,
     max_iter: int,
-    start_points: Floats,
+    start: Components,
     start_labels: Ints,
     frame: Frame | None = None,
 ) -> WideMixture | None:
@@ -239,41 +266,71 @@ def fit_wide(
 
     Parameters
     ----------
-    points : ndarray of shape (n, p)
+    components : Components
+        Of the points.
     k : int
         Number of components.
-    tol, reg_covar, max_iter
+    tol, max_iter
         As in scikit-learn's GaussianMixture.
-    start_points, start_labels : ndarray of shape (m, p) and (m,)
-        Points whose labels give the model to start from; mostly `points`.
+    start, start_labels
+        Points whose labels give the model to start from, mostly the same.
     frame : Frame or None
         Whose coordinates the points are.
     """
-    shares = (start_labels == np.arange(k)[:, None]).astype(float)
-    components = _maximise(start_points, shares, reg_covar)
+    found = start.of((start_labels == np.arange(k)[:, None]).astype(float))
     bound, n_iter, converged = -np.inf, 0, False
-    while components is not None:
-        model = WideMixture(components, bound, n_iter, converged, frame)
+    while found is not None:
+        model = WideMixture(found, bound, n_iter, converged, frame)
         if converged or n_iter == max_iter:
             return model
-        logs = model.log_densities(points)
+        logs = model.log_densities(components)
         top = logs.max(axis=0)
         shares = np.exp(logs - top)
         total = shares.sum(axis=0)
         shares /= total
         before, bound = bound, float(np.mean(top + np.log(total)))
         n_iter, converged = n_iter + 1, abs(bound - before) < tol
-        components = _maximise(points, shares, reg_covar)
+        found = components.of(shares)
     return None
 
 
-def _maximise(points: Floats, shares: Floats, ridge: float) -> tuple[Component, ...] | None:
-    """The components that have these shares in the points; None if one is singular."""
-    total = float(shares.sum()) + len(shares) * _TINY
-    found = []
-    for share in shares:
-        component = Component.of(points, share, ridge, total)
-        if component is None:
-            return None
-        found.append(component)
-    return tuple(found)
+def wide_agreements(
+    models: Sequence[WideMixture],
+    points: Floats,
+    moves: Floats,
+    epsilons: Floats,
+    labels: Sequence[Ints],
+    n_labels: Sequence[int],
+) -> Floats:
+    """Sums over the contingency tables of labels and of labels of the moved points.
+
+    Parameters
+    ----------
+    models : sequence of WideMixture
+    points, moves : ndarray of shape (n, p)
+        Points, and what a noise level multiplies.
+    epsilons : ndarray of shape (n_epsilons,)
+        Noise levels.
+    labels : sequence of ndarray of shape (n,)
+        For each model reference labels, below its number of `n_labels`.
+
+    Returns
+    -------
+    ndarray of shape (7, n_models, n_epsilons)
+        The fields of `stablek.similarity.Agreement`.
+    """
+    from stablek.kernels.mixture_extend import count_moved, sum_tables
+
+    tables = [
+        np.zeros((len(epsilons), n, len(model.components)), dtype=np.intp)
+        for model, n in zip(models, n_labels, strict=True)
+    ]
+    for block in _blocks(len(points)):
+        terms: dict[int, Floats] = {}
+        for model, own, table in zip(models, labels, tables, strict=True):
+            for component in model.components:
+                if id(component) not in terms:
+                    terms[id(component)] = component.expand(points[block], moves[block])
+            each = np.stack([terms[id(component)] for component in model.components])
+            count_moved(each, model.offsets, epsilons, own[block], table)
+    return np.stack([sum_tables(table) for table in tables], axis=1)
