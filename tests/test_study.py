@@ -28,7 +28,7 @@ from study.experiments import EXPERIMENTS, hyperparameters, plan, similarity, ta
 from study.fanova import fanova  # noqa: E402
 from study.plan import Task, filtered, tasks_of  # noqa: E402
 from study.protocol import PAPER, TINY  # noqa: E402
-from study.report import examples, page, paper, scores, significance  # noqa: E402
+from study.report import examples, page, paper, scores, significance, timing  # noqa: E402
 from study.report import similarity as report_similarity  # noqa: E402
 from study.report import table1 as report_table1  # noqa: E402
 from study.report.blocks import Drawing  # noqa: E402
@@ -471,3 +471,10 @@ def test_slices_have_their_own_setting(home):
                     random_state=0,
                 ).fit(X)
                 assert found[i, j, k] == alone.n_clusters_
+
+
+def test_seconds_of_a_computation_count_once():
+    runs = tasks_of(run for run in plan(TINY) if run.experiment == "table1")[0].runs
+    rows = [{**vars(run), "key": run.key, "seconds": 2.0 + i} for i, run in enumerate(runs)]
+    [found] = timing.task_seconds(pd.DataFrame(rows).drop(columns="fit"), runs)
+    assert found == 1.0 + len(runs) > 2.0

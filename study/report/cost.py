@@ -8,16 +8,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from study.experiments import table1
 from study.experiments.cost import BASE
 from study.protocol import Protocol
-from study.report import paper
+from study.report import paper, timing
 from study.report.blocks import Block, Drawing, Table
 
 TITLE = "Cost"
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """Exponents of the time along each axis."""
+    """Exponents of the time along each axis, and what Table 1 took."""
+    yield from _growth(frame)
+    yield from _table1(frame, protocol)
+
+
+def _growth(frame: pd.DataFrame) -> Iterator[Block]:
     curves = _curves(frame[frame["experiment"] == "cost"])
     if not curves:
         return
@@ -36,6 +42,24 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
     columns = ("Stadion", "axis", "times", "exponent, measured", "exponent, bound for K-means")
     yield Table("cost", "Growth of the time", columns, body)
     yield Drawing("cost", "Time along each axis.", lambda: _draw(curves))
+
+
+def _table1(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
+    seconds = timing.task_seconds(
+        frame[(frame["experiment"] == "table1") & (frame["seed"] == protocol.seeds[0])],
+        table1.plan(protocol),
+    )
+    body = []
+    for (algorithm, fit), own in seconds.groupby(["algorithm", "fit"]):
+        slowest = own.idxmax()[3]
+        minutes = own.sum() / 60.0
+        body.append(
+            [paper.ALGORITHMS[algorithm], fit, len(own), minutes, f"{slowest} ({own.max():.3g} s)"]
+        )
+    if body:
+        columns = ("algorithm", "computation", "data sets", "minutes of one core", "longest")
+        note = "Of one seed, by the versions of stablek that ran the rows, two at a time."
+        yield Table("cost_table1", "What Table 1 took", columns, body, note)
 
 
 def _curves(rows: pd.DataFrame) -> dict[tuple[str, str], tuple[list[int], list[float]]]:

@@ -18,6 +18,7 @@ from study.report import (
     significance,
     similarity,
     table1,
+    timing,
 )
 from study.report.blocks import Block, Drawing, Table
 from study.store import Store
@@ -127,9 +128,12 @@ def _status(runs: list, frame: pd.DataFrame) -> Table:
         planned[run.experiment, run.algorithm] = (
             planned.get((run.experiment, run.algorithm), 0) + 1
         )
-    body = [[*where, done.get(where, 0), total] for where, total in planned.items()]
+    took = timing.task_seconds(frame, runs).groupby(["experiment", "algorithm"]).sum() / 3600.0
+    body = [
+        [*where, done.get(where, 0), total, took.get(where)] for where, total in planned.items()
+    ]
     body.sort(key=lambda row: list(EXPERIMENTS).index(row[0]))
-    columns = ("experiment", "algorithm", "runs done", "of")
+    columns = ("experiment", "algorithm", "runs done", "of", "hours of one core")
     return Table("status", "What has been run", columns, body)
 
 

@@ -1,0 +1,19 @@
+"""How long the computations took: one that answers for several methods counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from study.plan import Run
+
+
+def task_seconds(frame: pd.DataFrame, runs: Iterable[Run]) -> pd.Series:
+    """Seconds by experiment, algorithm, fit, dataset and seed.
+
+    Methods that judge common partitions are each charged for these; the longest stands for all.
+    """
+    fits = frame["key"].map({run.key: run.fit for run in runs})
+    where = ["experiment", "algorithm", "fit", "dataset", "seed"]
+    return frame.assign(fit=fits).groupby(where)["seconds"].max()
