@@ -13,6 +13,7 @@ __all__ = ["grow_gaussian"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 _MANY = 16  # features from which a call that sums in vector lanes pays
 
@@ -25,7 +26,10 @@ def _term(trace: float, determinant: float, size: float, floor: float) -> float:
 
 @inner
 def _determinant(scatter: Floats, size: float) -> float:
-    """det(scatter / size), from the pivots of an elimination that overwrites the lower half."""
+    """det(scatter / size), from the pivots of an elimination that overwrites the lower half.
+
+    Where it is not 0, what is left is L D of scatter = L D L', and D on the diagonal.
+    """
     p = scatter.shape[0]
     determinant = 1.0
     for j in range(p):
@@ -38,6 +42,24 @@ def _determinant(scatter: Floats, size: float) -> float:
             for m in range(j + 1, i + 1):
                 scatter[i, m] -= factor * scatter[m, j]
     return determinant
+
+
+@jit_sums
+def _grown_determinant(
+    factored: Floats, mean: Floats, point: Floats, weight: float, size: float, solved: Floats
+) -> float:
+    """det(scatter / size) of a cluster that a point joins, given L D of the cluster's own."""
+    p = factored.shape[0]
+    determinant, square = 1.0, 0.0
+    for i in range(p):
+        total, row = mean[i] - point[i], factored[i]
+        for j in range(i):
+            total -= row[j] * solved[j]
+        solved[i] = total / row[i]
+        square += total * solved[i]
+        determinant *= row[i] / size
+    grown: float = determinant * (1.0 + weight * square)
+    return grown
 
 
 @jit_sums
@@ -115,12 +137,14 @@ def _cost(
     means: Floats,
     sizes: Floats,
     scatters: Floats,
+    factored: Floats,
     slots: Ints,
+    regular: Bools,
     traces: Floats,
     terms: Floats,
+    floor: float,
     a: int,
     b: int,
-    floor: float,
     joined: Floats,
 ) -> float:
     """What the merge of two clusters costs.
@@ -129,11 +153,62 @@ def _cost(
     """
     size, determinant = sizes[a] + sizes[b], 0.0
     if size > means.shape[1]:
-        _join(points, following, means, sizes, scatters, slots, a, b, joined)
-        determinant = _determinant(joined, size)
+        large, small = (a, b) if sizes[a] > sizes[b] else (b, a)
+        if sizes[small] == 1.0 and regular[large]:
+            weight = sizes[large] / size
+            own = factored[slots[large]]
+            determinant = _grown_determinant(
+                own, means[large], means[small], weight, size, joined[0]
+            )
+        else:
+            _join(points, following, means, sizes, scatters, slots, a, b, joined)
+            determinant = _determinant(joined, size)
     trace = _joined_trace(means, sizes, traces, a, b)
     cost: float = _term(trace, determinant, size, floor) - terms[a] - terms[b]
     return cost
+
+
+@inner
+def _find_partner(
+    points: Floats,
+    following: Ints,
+    means: Floats,
+    sizes: Floats,
+    scatters: Floats,
+    factored: Floats,
+    slots: Ints,
+    regular: Bools,
+    traces: Floats,
+    terms: Floats,
+    floor: float,
+    alive: Bools,
+    a: int,
+    joined: Floats,
+    partner: Ints,
+    cheapest: Floats,
+) -> None:
+    """Find the later cluster whose merge with a cluster costs least."""
+    partner[a], cheapest[a] = -1, np.inf
+    for b in range(a + 1, alive.shape[0]):
+        if alive[b]:
+            cost = _cost(
+                points,
+                following,
+                means,
+                sizes,
+                scatters,
+                factored,
+                slots,
+                regular,
+                traces,
+                terms,
+                floor,
+                a,
+                b,
+                joined,
+            )
+            if cost < cheapest[a]:
+                partner[a], cheapest[a] = b, cost
 
 
 @jit
@@ -158,29 +233,31 @@ def grow_gaussian(points: Floats, floor: float, first: Ints, second: Ints) -> No
     following, last = np.full(n, -1, np.intp), np.arange(n)  # a cluster's points, as a chain
     n_slots = min(n, 2 * n // p + 1)
     scatters, slots = np.empty((n_slots, p, p)), np.full(n, -1, np.intp)
+    factored, regular = np.empty((n_slots, p, p)), np.zeros(n, np.bool_)
     free, n_free = np.arange(n_slots), n_slots
     joined = np.zeros((p, p))
     terms = np.full(n, np.log(floor))
     alive = np.ones(n, np.bool_)
-    partner, cheapest = np.full(n, -1, np.intp), np.full(n, np.inf)
+    partner, cheapest = np.empty(n, np.intp), np.empty(n)
     for a in range(n):
-        for b in range(a + 1, n):
-            cost = _cost(
-                points,
-                following,
-                means,
-                sizes,
-                scatters,
-                slots,
-                traces,
-                terms,
-                a,
-                b,
-                floor,
-                joined,
-            )
-            if cost < cheapest[a]:
-                partner[a], cheapest[a] = b, cost
+        _find_partner(
+            points,
+            following,
+            means,
+            sizes,
+            scatters,
+            factored,
+            slots,
+            regular,
+            traces,
+            terms,
+            floor,
+            alive,
+            a,
+            joined,
+            partner,
+            cheapest,
+        )
     for merge in range(n - 1):
         a = -1
         for i in range(n):
@@ -212,8 +289,15 @@ def grow_gaussian(points: Floats, floor: float, first: Ints, second: Ints) -> No
                     scatter[i, j] = joined[i, j]
         for i in range(p):
             means[a, i] += sizes[b] / total * (means[b, i] - means[a, i])
+        determinant = _determinant(joined, total) if total > p else 0.0
+        regular[a] = determinant > 0.0
+        if regular[a]:
+            factor = factored[slots[a]]
+            for i in range(p):
+                for j in range(i + 1):
+                    factor[i, j] = joined[i, j]
         sizes[a], traces[a] = total, trace
-        terms[a] = _term(trace, _determinant(joined, total) if total > p else 0.0, total, floor)
+        terms[a] = _term(trace, determinant, total, floor)
         following[last[a]] = b
         last[a] = last[b]
         alive[b] = False
@@ -222,25 +306,24 @@ def grow_gaussian(points: Floats, floor: float, first: Ints, second: Ints) -> No
             if not alive[i]:
                 continue
             if i == a or partner[i] == a or partner[i] == b:
-                partner[i], cheapest[i] = -1, np.inf
-                for j in range(i + 1, n):
-                    if alive[j]:
-                        cost = _cost(
-                            points,
-                            following,
-                            means,
-                            sizes,
-                            scatters,
-                            slots,
-                            traces,
-                            terms,
-                            i,
-                            j,
-                            floor,
-                            joined,
-                        )
-                        if cost < cheapest[i]:
-                            partner[i], cheapest[i] = j, cost
+                _find_partner(
+                    points,
+                    following,
+                    means,
+                    sizes,
+                    scatters,
+                    factored,
+                    slots,
+                    regular,
+                    traces,
+                    terms,
+                    floor,
+                    alive,
+                    i,
+                    joined,
+                    partner,
+                    cheapest,
+                )
             elif i < a:
                 cost = _cost(
                     points,
@@ -248,12 +331,14 @@ def grow_gaussian(points: Floats, floor: float, first: Ints, second: Ints) -> No
                     means,
                     sizes,
                     scatters,
+                    factored,
                     slots,
+                    regular,
                     traces,
                     terms,
+                    floor,
                     i,
                     a,
-                    floor,
                     joined,
                 )
                 if cost < cheapest[i]:
