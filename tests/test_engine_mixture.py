@@ -266,7 +266,7 @@ def test_wide_and_narrow_models_are_the_same(perturbation, monkeypatch):
     assert np.ptp(answers[1][2]) > 0.1
 
 
-def test_wide_blocks_and_narrow_memory(monkeypatch):
+def test_wide_models_are_small_and_hardly_depend_on_blocks(monkeypatch):
     """How points are cut changes rounding at most; many features are kept by few axes."""
     X = np.random.default_rng(1).normal(size=(200, 300))
     X[:100, :30] += 3.0

@@ -362,8 +362,8 @@ def _extended(
     X: Floats, noise: Floats, groups: Sequence[Group], epsilons: Floats, setting: Setting
 ) -> list[Floats]:
     """Similarities under `extend` of all groups and noise levels, in few kernel calls."""
-    apart = [g for g, group in enumerate(groups) if group.partitions and _is_apart(group)]
-    here = [g for g in range(len(groups)) if g not in set(apart)]
+    apart = {g for g, group in enumerate(groups) if group.partitions and _is_apart(group)}
+    here = [g for g in range(len(groups)) if g not in apart]
     found = _counted(X, noise, [groups[g] for g in here], epsilons, setting)
     result = dict(zip(here, found, strict=True))
     for g in apart:

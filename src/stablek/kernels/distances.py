@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from stablek.kernels.compiling import jit, jit_sums
 
-__all__ = ["diameter", "distance_sums", "pair_sums", "spanning_tree"]
+__all__ = ["diameter", "distance_sums", "pair_sums", "spanning_tree", "squared_distance"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -16,7 +16,8 @@ _LANES = 8  # points that share one pass over X, and one vector addition per ato
 
 
 @jit_sums
-def _squared(x: Floats, y: Floats) -> float:
+def squared_distance(x: Floats, y: Floats) -> float:
+    """Squared Euclidean distance of two points of many features."""
     total = 0.0
     for feature in range(x.shape[0]):
         gap = x[feature] - y[feature]
@@ -62,7 +63,7 @@ def distance_sums(
             atom_sum[:] = 0.0
             for j in range(start, atom_stops[atom]):
                 for lane in range(n_lanes):
-                    atom_sum[lane] += np.sqrt(_squared(points[row + lane], X[j]))
+                    atom_sum[lane] += np.sqrt(squared_distance(points[row + lane], X[j]))
             for partition in range(columns.shape[1]):
                 column = columns[atom, partition]
                 for lane in range(_LANES):
@@ -126,7 +127,7 @@ def diameter(X: Floats, radius: Floats) -> float:
         for j in range(i + 1, n):
             if radius[i] + radius[j] <= best:
                 break
-            squared = _squared(X[i], X[j])
+            squared = squared_distance(X[i], X[j])
             if squared > best * best:
                 best = np.sqrt(squared)
     return best
@@ -158,7 +159,7 @@ def spanning_tree(X: Floats) -> tuple[Ints, Ints, Floats]:
         n_outside = n - 1 - edge
         best = 0
         for at in range(n_outside):
-            squared = _squared(points[at], X[latest])
+            squared = squared_distance(points[at], X[latest])
             if squared < reach[at]:
                 reach[at] = squared
                 nearest[at] = latest

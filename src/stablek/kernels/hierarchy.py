@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit, jit_sums
+from stablek.kernels.distances import squared_distance
 
 __all__ = ["grow_gaussian"]
 
@@ -60,15 +61,6 @@ def _grown_determinant(
         determinant *= row[i] / size
     grown: float = determinant * (1.0 + weight * square)
     return grown
-
-
-@jit_sums
-def _squared_distance(one: Floats, two: Floats) -> float:
-    total = 0.0
-    for i in range(one.shape[0]):
-        gap = one[i] - two[i]
-        total += gap * gap
-    return total
 
 
 @inner
@@ -124,7 +116,7 @@ def _joined_trace(means: Floats, sizes: Floats, traces: Floats, a: int, b: int) 
             gap = means[a, i] - means[b, i]
             distance += gap * gap
     else:
-        distance = _squared_distance(means[a], means[b])
+        distance = squared_distance(means[a], means[b])
     weight = sizes[a] * sizes[b] / (sizes[a] + sizes[b])
     trace: float = traces[a] + traces[b] + weight * distance
     return trace
