@@ -58,7 +58,10 @@ def _table1(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
         )
     if body:
         columns = ("algorithm", "computation", "data sets", "minutes of one core", "longest")
-        note = "Of one seed, by the versions of stablek that ran the rows, two at a time."
+        note = (
+            f"Together {seconds.sum() / 3600.0:.1f} hours. Of one seed, by the versions "
+            "of stablek that ran the rows, two at a time."
+        )
         yield Table("cost_table1", "What Table 1 took", columns, body, note)
 
 
