@@ -441,10 +441,9 @@ def _predict(model: Mixture | WideMixture, points: Floats) -> Ints:
 
 def _assign(model: Mixture | WideMixture, points: Floats) -> Ints:
     """`_predict` of points that are feature by feature, in the model's frame."""
-    from stablek.kernels.mixture import assign
-
     if isinstance(model, WideMixture):
         return model.predict(points.T)
+    from stablek.kernels.mixture import assign
 
     labels = np.empty(points.shape[1], dtype=np.intp)
     assign(points, len(labels), model.means, model.factors, model.offsets, labels)
