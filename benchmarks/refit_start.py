@@ -1,4 +1,4 @@
-"""What refits owe to the reference centres, which stablek adds to the random starts.
+"""What refits owe to the reference centers, which stablek adds to the random starts.
 
     python -m benchmarks.refit_start [n_seeds]
 

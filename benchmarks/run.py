@@ -333,7 +333,7 @@ def cold() -> str:
 
 
 def kernel() -> str:
-    """The nearest-centre kernel against the arithmetic rate of one core."""
+    """The nearest-center kernel against the arithmetic rate of one core."""
     n, p, k, n_levels = 200_000, 10, 10, 10
     X = _large(n)
     engine = engine_for(KMeans(n_init=1), "n_clusters")
@@ -347,7 +347,7 @@ def kernel() -> str:
     # A squared distance is p subtractions, p products and p sums.
     rate = 3 * n * k * p * n_levels / ours
     return (
-        f"Noise, nearest of {k} centres and contingency table for {n:,} points with {p} features "
+        f"Noise, nearest of {k} centers and contingency table for {n:,} points with {p} features "
         f"at {n_levels} levels, one core: {rate / 1e9:.1f} Gflop/s (counting only the 3 p of each "
         f"distance), {rate / peak:.0%} of the {peak / 1e9:.0f} Gflop/s that a matrix product "
         f"(BLAS) reaches on the same core.\n"

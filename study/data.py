@@ -27,7 +27,7 @@ _GENERATORS = {
 
 @lru_cache(maxsize=4)
 def load(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Standardised points and labels of a benchmark set, or of one drawn with that seed.
+    """Standardized points and labels of a benchmark set, or of one drawn with that seed.
 
     Drawn sets are called ``<distribution>_<features>d_<points>``.
     """

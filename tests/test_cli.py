@@ -438,8 +438,8 @@ def test_scaling_decides(points, capsys):
     scaled = capsys.readouterr().out
     assert main(["select", points, "--method", "silhouette", "--k", "2:5", "--no-scale"]) == 0
     plain = capsys.readouterr().out
-    assert "standardised" in scaled
-    assert "standardised" not in plain
+    assert "standardized" in scaled
+    assert "standardized" not in plain
     score = r"\n\*  \d +(\S+)"
     assert re.search(score, scaled)[1] != re.search(score, plain)[1]
 

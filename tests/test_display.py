@@ -100,7 +100,7 @@ def test_paths_lines_are_the_fitted_paths(fitted):
     assert titles == ["Between stability", "Within stability", "Stadion (between − within)"]
 
 
-def test_paths_emphasise_the_chosen_and_mark_the_crossing(fitted):
+def test_paths_emphasize_the_chosen_and_mark_the_crossing(fitted):
     display = StabilityPathsDisplay.from_estimator(fitted)
     chosen = list(fitted.k_values_).index(fitted.n_clusters_)
     widths = {k: line.get_linewidth() for (q, k), line in display.lines_.items() if q == "stadion"}
@@ -217,7 +217,7 @@ def test_partition_tells_of_a_sample_and_of_noise():
     assert len(display.ax_.get_yticks()) == 0
 
 
-def test_many_clusters_differ_in_colour_or_shape():
+def test_many_clusters_differ_in_color_or_shape():
     n = 40
     display = PartitionDisplay(coordinates=np.zeros((n, 2)), labels=np.arange(n)).plot()
     looks = {
@@ -267,7 +267,7 @@ def test_contenders_are_the_chosen_and_the_best():
     assert contenders(scores, selected=None, limit=2) == [2, 4]
 
 
-def test_colours_are_the_users_or_safe_ones():
+def test_colors_are_the_users_or_safe_ones():
     assert category_colors() == list(OKABE_ITO)
     with mpl.rc_context({"axes.prop_cycle": cycler(color=["red", "blue"])}):
         assert category_colors() == ["red", "blue"]

@@ -327,7 +327,7 @@ def test_no_groups_and_groups_without_partitions_are_no_error():
     assert eng.similarities(X, groups[:1], 0, EPSILONS, conf)[0].shape == (0, 3)
 
 
-def test_what_is_not_honoured_is_named():
+def test_what_is_not_honored_is_named():
     X = blobs(10)
     assert unsupported(AgglomerativeClustering()) is None
     assert unsupported(AgglomerativeClustering(linkage="single", metric="l2")) is None

@@ -82,7 +82,7 @@ def test_extend_equals_a_loop_over_predict(data, engine, perturbation):
 
 
 def test_an_estimator_is_as_fitted_and_makes_no_copy_of_the_data(engine, monkeypatch):
-    """It has all that scikit-learn's own has, from the same centres, at little cost."""
+    """It has all that scikit-learn's own has, from the same centers, at little cost."""
     from stablek.kernels import kmeans_batches
 
     monkeypatch.setattr(kmeans_batches, "_BLOCK", 1 << 14)
@@ -170,7 +170,7 @@ def test_coordinates_in_a_frame_stand_for_the_points(engine, shape, perturbation
     requests = [Request(g.rows, tuple(p.value for p in g.partitions)) for g in groups]
     for group, plain in zip(groups, engine.references(X, requests, setting), strict=True):
         for a, b in zip(group.partitions, plain, strict=True):
-            # Which of two centres comes first is a matter of rounding.
+            # Which of two centers comes first is a matter of rounding.
             assert adjusted_rand_score(a.labels, b.labels) == 1.0
             np.testing.assert_allclose(*(p.model[p.model[:, 0].argsort()] for p in (a, b)))
     unframed = engine.similarities(X, groups, 1, EPSILONS, setting)
@@ -247,7 +247,7 @@ def test_refit_is_as_stable_as_a_loop_of_sklearn_fits():
     """With restarts enough for both to find the optimum.
 
     With few, a plain loop misses it at times where there are several good solutions, and looks
-    less stable; the engine, which also starts from the reference centres, does so less often.
+    less stable; the engine, which also starts from the reference centers, does so less often.
     """
     X, _ = make_blobs(200, 2, centers=3, cluster_std=2.0, random_state=4)
     n_draws, ks, epsilons = 24, (2, 3, 4), np.array([0.1, 0.4, 0.8])
@@ -398,7 +398,7 @@ def test_more_clusters_than_points_is_an_error(data, engine):
         KMeans(n_init=np.int64(2), random_state=np.int32(1), copy_x=False),
     ],
 )
-def test_honoured_settings(clusterer, data):
+def test_honored_settings(clusterer, data):
     assert unsupported(clusterer) is None
     engine = KMeansEngine(clusterer)
     [[partition]] = engine.references(data, [Request(None, (3,))], setting_of(data, "extend"))

@@ -99,7 +99,7 @@ def with_estimators(eng, X, groups):
 
 
 def start_of(X, labels, kind, reg_covar=1e-6):
-    """The model of labelled points, as scikit-learn's parameters to start from."""
+    """The model of labeled points, as scikit-learn's parameters to start from."""
     k, p = labels.max() + 1, X.shape[1]
     gaps = [X[labels == c] - X[labels == c].mean(axis=0) for c in range(k)]
     ridge = reg_covar * np.eye(p)
@@ -255,8 +255,8 @@ def test_wide_and_narrow_models_are_the_same(perturbation, monkeypatch):
         parts = [partition for group in groups for partition in group.partitions]
         labels = np.concatenate([part.labels for part in parts])
         bics = [eng.bic(X, part) for part in groups[0].partitions]
-        relabelled = [labels for _, labels in eng.relabel(X, parts[1], 0, EPSILONS, conf)]
-        answers[least] = (labels, relabelled, similarities, bics)
+        relabeled = [labels for _, labels in eng.relabel(X, parts[1], 0, EPSILONS, conf)]
+        answers[least] = (labels, relabeled, similarities, bics)
         kinds = {type(part.model).__name__ for part in parts}
         assert kinds == ({"WideMixture"} if least == 1 else {"Mixture"})
     np.testing.assert_array_equal(answers[1][0], answers[1000][0])
@@ -372,7 +372,7 @@ def test_fits_for_several_values_do_not_depend_on_each_other():
         np.testing.assert_array_equal(alone.model.means, partition.model.means)
 
 
-def test_random_state_of_the_clusterer_is_honoured():
+def test_random_state_of_the_clusterer_is_honored():
     X = blobs(100)
     [[a]] = engine(random_state=3).references(X, [Request(None, (5,))], setting(X, entropy=1))
     [[b]] = engine(random_state=3).references(X, [Request(None, (5,))], setting(X, entropy=2))
@@ -506,7 +506,7 @@ def test_no_groups_and_groups_without_partitions_are_no_error():
     assert eng.similarities(X, groups[:1], 0, EPSILONS, conf)[0].shape == (0, 3)
 
 
-def test_what_is_not_honoured_is_named():
+def test_what_is_not_honored_is_named():
     assert unsupported(GaussianMixture(n_init=5, random_state=1)) is None
     assert unsupported(SVDGaussianMixture(covariance_type="tied")) is None
     assert unsupported(KMeansGaussianMixture(n_init=35)) is None

@@ -50,7 +50,7 @@ MICRO = {"A": 0.381126158054, "B": 0.391014221636, "C": 0.065423123662, "E": 0.2
 # genieclust 1.3.0 on partitions A, B, E of iris, made with
 #   from genieclust.cluster_validity import *
 #   silhouette_index(X, y), silhouette_w_index(X, y), -negated_davies_bouldin_index(X, y),
-#   calinski_harabasz_index(X, y), generalised_dunn_index(X, y, 1, 1)
+#   calinski_harabasz_index(X, y), generalized_dunn_index(X, y, 1, 1)
 GENIECLUST = [
     (A, 0.38112615805438, 0.38112615805438, 1.067257040548, 191.30360862698967, 0.07394129919219),
     (B, 0.39101422163627, 0.39378542993676, 1.0060057567426, 200.395949638434, 0.05299330393926),
@@ -130,13 +130,13 @@ def by_definition(points, labels):
     distances = cdist(points, points)
     together = labels[:, None] == labels
     names = np.unique(labels)
-    centres = np.array([points[labels == name].mean(axis=0) for name in names])
-    to_centres = cdist(points, centres)
+    centers = np.array([points[labels == name].mean(axis=0) for name in names])
+    to_centers = cdist(points, centers)
     own = names == labels[:, None]
-    spread = np.mean(to_centres[own] ** 2)
-    apart = cdist(centres, centres)[~np.eye(len(names), dtype=bool)]
+    spread = np.mean(to_centers[own] ** 2)
+    apart = cdist(centers, centers)[~np.eye(len(names), dtype=bool)]
     gap = distances[~together].min()
-    ratio = to_centres[own] / np.where(own, np.inf, to_centres).min(axis=1)
+    ratio = to_centers[own] / np.where(own, np.inf, to_centers).min(axis=1)
     gancarski = sum(max(0.0, np.sum(1.0 - ratio[labels == name])) for name in names)
     return {
         "dunn": gap / distances[together].max(),

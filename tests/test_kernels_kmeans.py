@@ -27,7 +27,7 @@ from stablek.kernels.kmeans_batches import (
     row_blocks,
 )
 from stablek.kernels.kmeans_boxes import CENTERS, compact_clouds, near_box
-from stablek.kernels.kmeans_clouds import centre_clouds
+from stablek.kernels.kmeans_clouds import center_clouds
 from stablek.kernels.kmeans_products import gains_by_pairs
 from stablek.kernels.kmeans_starts import draw_starts, draws_memory
 from stablek.kernels.kmeans_tiles import TILE
@@ -131,7 +131,7 @@ def test_noisy_points_have_the_bits_of_the_perturbation(rng):
 
 def starts(X, k, *, plus_plus=True, n_init=4):
     clouds = load(X, X, task_of(X, [k]))
-    centre_clouds(clouds)
+    center_clouds(clouds)
     order = np.empty(n_init * k, dtype=np.int64)
     zero = np.zeros(1, dtype=np.int64)
     scratch = draws_memory(len(X), 2, k, plus_plus)
@@ -192,7 +192,7 @@ def test_max_iter_and_tol_end_the_runs(rng):
 
 
 def test_empty_clusters_are_relocated(rng):
-    # Random starts among few distinct points repeat centres, which leaves clusters empty.
+    # Random starts among few distinct points repeat centers, which leaves clusters empty.
     X = np.repeat(rng.normal(size=(12, 2)), 20, axis=0)
     rule = RULE._replace(n_init=1, plus_plus=False)
     for seed in range(20):
@@ -230,7 +230,7 @@ def fit_by_pairs(monkeypatch, answer):
 
 
 def noisy_fit(X, ks, epsilon=0.3):
-    """Centres and labels of fits of a noisy copy; guided, so that Lloyd's steps decide alone."""
+    """Centers and labels of fits of a noisy copy; guided, so that Lloyd's steps decide alone."""
     task = task_of(X, ks, epsilon)
     guides = np.concatenate([X[:: len(X) // k][:k] for k in ks])
     noise = np.random.default_rng(1).normal(size=X.shape)
@@ -242,7 +242,7 @@ def noisy_fit(X, ks, epsilon=0.3):
 @pytest.mark.parametrize("spread", [0.02, 1.0])
 @pytest.mark.parametrize("n_features", [1, 2, 3, 10, 40])
 @pytest.mark.parametrize("n", [129, 192, 1000])
-def test_only_centres_that_cannot_be_nearest_are_passed_over(
+def test_only_centers_that_cannot_be_nearest_are_passed_over(
     n, n_features, spread, rng, monkeypatch
 ):
     X = rng.normal(size=(8, n_features))[rng.integers(0, 8, n)]
@@ -261,7 +261,7 @@ def test_only_centres_that_cannot_be_nearest_are_passed_over(
 def test_compact_tiles_hold_the_points_of_the_cloud_inside_their_boxes(rng):
     X = rng.normal(size=(1000, 3)) * [1.0, 5.0, 0.1]
     clouds = load(X, X, task_of(X, [20]))
-    centre_clouds(clouds)
+    center_clouds(clouds)
     before = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4).copy()
     compact_clouds(clouds, np.array([0]))
     after = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4)
@@ -286,10 +286,10 @@ def listed_near(boxes, columns, k, close):
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 5])
-def test_centres_near_a_box_are_those_nearest_to_one_of_its_points_ties_included(n_features, rng):
+def test_centers_near_a_box_are_those_nearest_to_one_of_its_points_ties_included(n_features, rng):
     n_near = 0
     for i in range(200):
-        # On a grid many points are as close to one centre as to another.
+        # On a grid many points are as close to one center as to another.
         centers = rng.integers(-8, 9, size=(15, n_features)) / 16
         box = np.sort(rng.integers(-8, 9, size=(2, n_features)) / 16, axis=0)
         near = listed_near(box[None], centers.T.ravel().copy(), 15, i % 15 if i > 100 else -1)

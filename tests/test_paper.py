@@ -92,12 +92,12 @@ def test_symmetry_makes_two_clusters_jump():
 
 
 class PlainStadion(Stadion):
-    """Plain K-means: the fast engine starts from the reference centres as well, and stays."""
+    """Plain K-means: the fast engine starts from the reference centers as well, and stays."""
 
     _engine = "generic"
 
 
-def test_jumping_by_initialisation():
+def test_jumping_by_initialization():
     """One random start splits a random cluster, also without noise; many starts do not."""
     X, _ = make_three_gaussians(random_state=0)
     options = {"k_range": [4], "omega": [2], "epsilons": [0.0, 0.1], "relabel": "refit"}
@@ -120,7 +120,7 @@ def test_k_approaching_n():
     assert stadion.stadion_paths_[-6:-1].mean() < -0.3
 
 
-def standardised(name):
+def standardized(name):
     X, y = fetch_benchmark(name)
     return StandardScaler().fit_transform(X), y
 
@@ -131,7 +131,7 @@ def standardised(name):
     ("name", "k"), [("exemples2_5g", 5), ("hepta", 7), ("tetra", 4), ("xclara", 3)]
 )
 def test_benchmark_sets(name, k, relabel):
-    X, _ = standardised(name)
+    X, _ = standardized(name)
     found = [
         Stadion(relabel=relabel, random_state=seed, n_jobs=2).fit(X).n_clusters_ for seed in SEEDS
     ]
@@ -140,7 +140,7 @@ def test_benchmark_sets(name, k, relabel):
 
 @needs_data
 def test_2d_4c():
-    X, _ = standardised("2d-4c")
+    X, _ = standardized("2d-4c")
     found = [Stadion(relabel="extend", random_state=s).fit(X).n_clusters_ for s in SEEDS]
     assert found == [4] * len(SEEDS)
 
@@ -149,7 +149,7 @@ def test_2d_4c():
 @pytest.mark.parametrize("relabel", ["extend", "refit"])
 def test_4clusters_corner(relabel):
     """K-means cannot find the four; the criterion ranks what it finds as the truth does."""
-    X, y = standardised("4clusters_corner")
+    X, y = standardized("4clusters_corner")
     stadion = Stadion(k_range=range(1, 6), relabel=relabel, random_state=0).fit(X)
     assert stadion.n_clusters_ == 3
     truth = [adjusted_rand_score(y, labels) for labels in stadion.reference_labels_]

@@ -26,7 +26,7 @@ from stablek.reading import (
     format_of,
     n_distinct,
     read_points,
-    standardise,
+    standardize,
 )
 
 NUMBERS = np.array([[1.5, -2.0], [0.25, 1e-3], [-7.125, 3.0], [4.0, 5.5]])
@@ -455,7 +455,7 @@ def test_package_that_is_not_installed(tmp_path, monkeypatch, module):
         read_points(write(tmp_path, "a.csv", PEOPLE))
 
 
-# Standardising and counting.
+# Standardizing and counting.
 
 
 @settings(max_examples=60, deadline=None)
@@ -466,20 +466,20 @@ def test_package_that_is_not_installed(tmp_path, monkeypatch, module):
         elements=st.integers(-1000, 1000).map(float),
     )
 )
-def test_standardise_as_scikit_learn(X):
+def test_standardize_as_scikit_learn(X):
     before = X.copy()
-    np.testing.assert_allclose(standardise(X), StandardScaler().fit_transform(X), atol=1e-9)
+    np.testing.assert_allclose(standardize(X), StandardScaler().fit_transform(X), atol=1e-9)
     np.testing.assert_array_equal(X, before)
 
 
 @pytest.mark.parametrize("magnitude", [1e-300, 1.0, 1e300])
-def test_standardise_does_not_depend_on_the_unit(magnitude):
+def test_standardize_does_not_depend_on_the_unit(magnitude):
     X = np.array([[1.0], [2.0], [4.0]])
-    np.testing.assert_allclose(standardise(X * magnitude), standardise(X), rtol=1e-9)
+    np.testing.assert_allclose(standardize(X * magnitude), standardize(X), rtol=1e-9)
 
 
-def test_standardise_constant_column():
-    Z = standardise(np.full((3, 1), 0.1))
+def test_standardize_constant_column():
+    Z = standardize(np.full((3, 1), 0.1))
     assert Z.tolist() == [[0.0], [0.0], [0.0]]
 
 

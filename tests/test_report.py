@@ -167,8 +167,8 @@ def test_least_stable_points(fitted, summary):
         assert point["label"] == fitted.labels_[point["row"]]
 
 
-def test_the_same_cluster_keeps_its_colour(summary):
-    # The blob that stands alone with K = 2 has the colour that it has with K = 3.
+def test_the_same_cluster_keeps_its_color(summary):
+    # The blob that stands alone with K = 2 has the color that it has with K = 3.
     labels = {p["candidate"]: p for p in summary["partitions"]}
     alone = next(c for c in labels[1]["clusters"] if c["size"] == 50)
     same = next(

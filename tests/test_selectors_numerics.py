@@ -21,7 +21,7 @@ from stablek.selectors.special_k import (
     _raw_log_bound,
     embed,
     log_bound,
-    neighbour_graph,
+    neighbor_graph,
     radius_graph,
 )
 from stablek.selectors.x_means import x_means_score
@@ -120,7 +120,7 @@ def test_x_means_score(labels, corrected, original):
 def test_x_means_corrected_score_is_a_gaussian_likelihood():
     solution = solution_of(X, A)
     sigma = np.sqrt(solution.sse / (4 * (150 - 3)))
-    means = solution.centres[A]
+    means = solution.centers[A]
     likelihood = stats.norm(means, sigma).logpdf(X).sum() + 150 * np.log(1 / 3)
     expected = likelihood - 3 * (4 + 1) / 2 * np.log(150)
     assert x_means_score([50] * 3, solution.sse, 4) == pytest.approx(expected, rel=1e-12)
@@ -128,7 +128,7 @@ def test_x_means_corrected_score_is_a_gaussian_likelihood():
 
 def test_lloyd_is_a_fixed_point():
     solution = lloyd(X, X[[0, 60, 120]])
-    again = lloyd(X, solution.centres)
+    again = lloyd(X, solution.centers)
     assert (again.clusters.codes == solution.clusters.codes).all()
     assert again.sse == solution.sse < solution_of(X, A).sse
 
@@ -159,7 +159,7 @@ def test_hofmeyr_degrees_of_freedom():
     reference = solution_of(X, E)
     sigma = np.sqrt(reference.sse / X.size)
     assert sigma == pytest.approx(0.462398529546, rel=1e-8)
-    means = reference.centres[E]
+    means = reference.centers[E]
     expected = {"A": -0.981594135079, "B": 20.254164156293, "D": 8.691448237393}
     for name, labels in (("A", A), ("B", B), ("D", D)):
         found = degrees_of_freedom(X, labels, means, sigma)
@@ -246,15 +246,15 @@ def test_special_k_graph_search_can_fail():
     assert radius_graph(X[:5], 10) is None
 
 
-def test_special_k_neighbour_graph():
-    matrix = neighbour_graph(X, 10).toarray()
+def test_special_k_neighbor_graph():
+    matrix = neighbor_graph(X, 10).toarray()
     np.testing.assert_allclose(matrix, matrix.T)
     assert np.abs(np.linalg.eigvalsh(matrix)).max() == pytest.approx(1.0)
 
 
 def test_special_k_embedding_solvers_agree():
     points = np.random.default_rng(0).normal(size=(450, 2))
-    graph = neighbour_graph(points, 10)
+    graph = neighbor_graph(points, 10)
     sparse = embed(graph, np.random.default_rng(0))  # more than twice as many points as pairs
     values, vectors = np.linalg.eigh(graph.toarray())
     largest = np.argsort(-np.abs(values))[:200]

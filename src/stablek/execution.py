@@ -50,7 +50,7 @@ def run(
     tasks : sequence of argument tuples
         The work.
     n_jobs : int or None
-        As in joblib; a surrounding ``joblib.parallel_config`` is honoured.
+        As in joblib; a surrounding ``joblib.parallel_config`` is honored.
     prefer : {"threads", "processes"}
         The kind of worker, unless a surrounding configuration names a backend.
     progress : str or None

@@ -30,7 +30,7 @@ MAX_HIERARCHY = 2000
 def hierarchical_edges(X: Floats) -> tuple[Ints, Ints]:
     """Merges of the model-based hierarchy of X, as `stablek.kernels.linkage` keeps dendrograms.
 
-    The features are standardised and turned to principal components, each divided by the
+    The features are standardized and turned to principal components, each divided by the
     square root of its singular value. Clusters are merged such that the sum over clusters of
     ``n log(det(W / n) + (trace(W) + a) / n)`` grows least, with W the scatter matrix and a the
     mean squared distance of the points from their mean over the number of features.
@@ -49,14 +49,14 @@ def hierarchical_edges(X: Floats) -> tuple[Ints, Ints]:
 def _scaled_components(X: Floats) -> Floats:
     largest = float(np.abs(X).max(initial=0.0))
     # By a power of two, which is exact: squares must neither overflow nor vanish.
-    centred = np.ldexp(X, -int(np.frexp(largest)[1])) if largest > 0.0 else X.copy()
-    centred -= centred.mean(axis=0)
-    deviation = centred.std(axis=0, ddof=1)
+    centerd = np.ldexp(X, -int(np.frexp(largest)[1])) if largest > 0.0 else X.copy()
+    centerd -= centerd.mean(axis=0)
+    deviation = centerd.std(axis=0, ddof=1)
     rounding = len(X) * np.finfo(float).eps
     varies = deviation > rounding
     if not varies.any():
         return np.empty((len(X), 0))
-    left, singular, _ = np.linalg.svd(centred[:, varies] / deviation[varies], full_matrices=False)
+    left, singular, _ = np.linalg.svd(centerd[:, varies] / deviation[varies], full_matrices=False)
     kept = singular > singular[0] * rounding
     return np.ascontiguousarray(left[:, kept] * np.sqrt(singular[kept]))
 

@@ -214,7 +214,7 @@ def cliques(linked: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     >>> cliques(linked)
     ((0, 1), (1, 2))
     """
-    neighbours = [set(np.flatnonzero(row).tolist()) - {node} for node, row in enumerate(linked)]
+    neighbors = [set(np.flatnonzero(row).tolist()) - {node} for node, row in enumerate(linked)]
     found: list[tuple[int, ...]] = []
 
     def grow(clique: set[int], open_: set[int], done: set[int]) -> None:
@@ -222,9 +222,9 @@ def cliques(linked: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
             found.append(tuple(sorted(clique)))
         if not open_:
             return
-        pivot = max(open_ | done, key=lambda node: len(neighbours[node] & open_))
-        for node in sorted(open_ - neighbours[pivot]):
-            grow(clique | {node}, open_ & neighbours[node], done & neighbours[node])
+        pivot = max(open_ | done, key=lambda node: len(neighbors[node] & open_))
+        for node in sorted(open_ - neighbors[pivot]):
+            grow(clique | {node}, open_ & neighbors[node], done & neighbors[node])
             open_ = open_ - {node}
             done = done | {node}
 

@@ -1,4 +1,4 @@
-"""What the stages hand to each other: frozen records, no behaviour beyond views."""
+"""What the stages hand to each other: frozen records, no behavior beyond views."""
 
 from __future__ import annotations
 

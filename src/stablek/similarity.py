@@ -3,7 +3,7 @@
 Every named similarity except ``ami`` and ``matching`` is a function of seven sums over the
 table (its `Agreement`), so the fast engines never build label arrays or call Python per
 comparison. Definitions follow the external criteria of clusterCrit (Desgraupes, 2013), with
-the adjusted Rand index and normalised mutual information as in scikit-learn.
+the adjusted Rand index and normalized mutual information as in scikit-learn.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class Similarity:
     name : str
         Registry name.
     of_agreement : callable or None
-        From the sums over contingency tables; vectorised. None when those do not suffice.
+        From the sums over contingency tables; vectorized. None when those do not suffice.
     of_labels : callable or None
         From two label arrays, for the similarities that need more than the sums.
     symmetric : bool

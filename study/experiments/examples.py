@@ -24,7 +24,7 @@ JUDGES = ("dunn", "silhouette", "wemmert_gancarski", "calinski_harabasz", "ben_h
 
 
 def points(name: str, n_samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Data of an example; benchmark names are standardised as everywhere."""
+    """Data of an example; benchmark names are standardized as everywhere."""
     if name in data.INFO:
         return data.load(name)
     maker = {

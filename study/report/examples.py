@@ -54,7 +54,7 @@ def _jumps(rows: pd.DataFrame) -> Iterator[Block]:
     ]
     if not body:
         return
-    title = "Jumping of K-means: by symmetry (K = 2), by initialisation (K = 4)"
+    title = "Jumping of K-means: by symmetry (K = 2), by initialization (K = 4)"
     columns = ("example", "solution", "times found")
     note = "The paper shows three solutions in each case, found at random."
     yield Table("jumps", title, columns, body, note)
@@ -82,7 +82,7 @@ def _solutions(name: str, found: dict[str, Any]) -> Any:
 
 
 def _correlated(rows: pd.DataFrame) -> Iterator[Table]:
-    """Answers of the four methods over drawings and initialisations."""
+    """Answers of the four methods over drawings and initializations."""
     own = rows[rows["dataset"] == "correlated_gaussians"]
     body = []
     for (method, algorithm), group in own.groupby(["method", "algorithm"], sort=False):
@@ -201,12 +201,12 @@ def _k_to_n(curves: dict[str, Any]) -> Iterator[Block]:
     yield Drawing("k_to_n", f"K approaching N: three Gaussians, N = {n}.", draw)
     body = [
         [
-            "between stability decreases towards 0, and is 1 at K = N",
+            "between stability decreases toward 0, and is 1 at K = N",
             f"{between[-2]:.2f} at K = {n - 1}, {between[-1]:.2f} at K = {n}",
             between[-2] < 0.5 and between[-1] == 1.0,
         ],
         [
-            "within stability increases towards 1",
+            "within stability increases toward 1",
             f"{within[-2]:.2f} at K = {n - 1}",
             within[-2] > 0.9,
         ],

@@ -124,14 +124,14 @@ def _draw(panels: dict[str, tuple[pd.DataFrame, int]]) -> Any:
         layout="constrained",
     )
     names = sorted({name for rows, _ in panels.values() for name in rows["name"]})
-    colours = dict(zip(names, plt.get_cmap("tab20").colors, strict=False))
+    colors = dict(zip(names, plt.get_cmap("tab20").colors, strict=False))
     handles = {}
     for ax, (title, (rows, k)) in zip(axes[0], panels.items(), strict=True):
         table = rates(rows, k)
         for method in table.index:
             style = "-o" if method.startswith("Stadion") else ":."
             [handles[method]] = ax.plot(
-                table.columns, table.loc[method], style, color=colours[method]
+                table.columns, table.loc[method], style, color=colors[method]
             )
         ax.set(xscale="log", xlabel="dimension p", ylabel=f"rate of K = {k}", title=title)
         ax.set(ylim=(-0.03, 1.03))

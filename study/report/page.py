@@ -37,7 +37,7 @@ missing. Nothing was tuned to a data set.
 
 _SETTINGS = """## Settings
 
-Data standardised; K-means with k-means++, best of {n_init}; K from 1 to {k_max};
+Data standardized; K-means with k-means++, best of {n_init}; K from 1 to {k_max};
 Stadion with uniform noise, D = {n_perturbations}, Ω = {{2..{omega_max}}}, ARI. What the paper
 leaves open, and what was taken:
 

@@ -76,7 +76,7 @@ TITLES = {
     "g_means_0.01": "G-means, level 0.01",
     "ben_hur": "Ben-Hur",
     "special_k": "SpecialK",
-    "special_k_neighbors": "SpecialK, nearest-neighbour graph",
+    "special_k_neighbors": "SpecialK, nearest-neighbor graph",
 }
 
 

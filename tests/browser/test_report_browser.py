@@ -185,7 +185,7 @@ def test_choosing_another_k_changes_everything_that_depends_on_it(visit, size, f
     assert page.locator("#h-scatter").inner_text() == "Partition for K = 5"
     assert "Showing K = 5" in page.locator("#status").inner_text()
     assert page.get_by_role("radio", name="5", exact=True).get_attribute("aria-checked") == "true"
-    # Its paths, its score and its frequency are the emphasised ones.
+    # Its paths, its score and its frequency are the emphasized ones.
     np.testing.assert_allclose(
         seen.data("plot-stadion", "g.data.at(-2).y"), fitted.stadion_paths_[4], atol=1e-5
     )
@@ -198,7 +198,7 @@ def test_choosing_another_k_changes_everything_that_depends_on_it(visit, size, f
     assert page.locator("#back").is_hidden()
 
 
-def test_points_have_the_colour_of_their_cluster(visit, fitted):
+def test_points_have_the_color_of_their_cluster(visit, fitted):
     seen = visit()
     colors = np.array(seen.colors())
     chips = seen.page.evaluate(
@@ -377,7 +377,7 @@ def test_other_selectors_have_a_report_too(visit):
     assert "67%" in page.locator("#clusters").inner_text()
 
 
-def test_it_reads_without_colours_and_pictures(visit):
+def test_it_reads_without_colors_and_pictures(visit):
     page = visit().page
     assert page.locator(".plot:not([role=img][aria-label])").count() == 0
     page.locator("summary").click()

@@ -66,9 +66,9 @@ def _run(argv: Sequence[str] | None) -> int:
         import_module(f"stablek.cli._{args.command}").run(args)
     except SystemExit as exit_:  # argparse has said why
         return exit_.code if isinstance(exit_.code, int) else OK
-    except KeyboardInterrupt as signalled:
+    except KeyboardInterrupt as signaled:
         _stop_workers()
-        terminated = isinstance(signalled, _Terminated)
+        terminated = isinstance(signaled, _Terminated)
         return _fail("interrupted", TERMINATED if terminated else INTERRUPTED)
     except (ValueError, ConnectionError) as error:
         if isinstance(error, BrokenPipeError):

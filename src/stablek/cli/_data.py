@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from stablek.reading import InputError, Layout, Points, n_distinct, read_points, standardise
+from stablek.reading import InputError, Layout, Points, n_distinct, read_points, standardize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +16,7 @@ DEFAULT_LARGEST_K = 20
 
 
 def load(args: argparse.Namespace) -> tuple[Points, pd.DataFrame]:
-    """Points of the file, and the table to cluster: standardised unless told not to."""
+    """Points of the file, and the table to cluster: standardized unless told not to."""
     points = read_points(
         args.file,
         kind=args.format,
@@ -28,7 +28,7 @@ def load(args: argparse.Namespace) -> tuple[Points, pd.DataFrame]:
     )
     import pandas as pd
 
-    X = points.X if args.no_scale else standardise(points.X)
+    X = points.X if args.no_scale else standardize(points.X)
     return points, pd.DataFrame(X, columns=list(points.columns))
 
 
@@ -56,7 +56,7 @@ def original(points: Points) -> pd.DataFrame:
 def described(args: argparse.Namespace, points: Points) -> str:
     """What was clustered, in words."""
     n, p = points.X.shape
-    return f"{n} rows, {p} column{'s' * (p > 1)}{'' if args.no_scale else ' standardised'}"
+    return f"{n} rows, {p} column{'s' * (p > 1)}{'' if args.no_scale else ' standardized'}"
 
 
 def loading_code(args: argparse.Namespace) -> str:
@@ -75,5 +75,5 @@ def loading_code(args: argparse.Namespace) -> str:
     read = f"read_points({args.file!r}{options}).X"
     if args.no_scale:
         return f"from stablek.reading import {', '.join(names)}\n\nX = {read}"
-    names.append("standardise")
-    return f"from stablek.reading import {', '.join(names)}\n\nX = standardise({read})"
+    names.append("standardize")
+    return f"from stablek.reading import {', '.join(names)}\n\nX = standardize({read})"

@@ -12,15 +12,15 @@ from stablek.cli._models import make_selector
 from stablek.cli._outputs import check_plot, check_report, write_plot, write_report
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._select import print_answer
-from stablek.reading import standardise
+from stablek.reading import standardize
 
 __all__ = ["run"]
 
 _LOAD = """\
 from stablek.datasets import make_demo
-from stablek.reading import standardise
+from stablek.reading import standardize
 
-X = standardise(make_demo()[0])"""
+X = standardize(make_demo()[0])"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
         "stadion", "kmeans", tuple(range(1, 11)), seed=0, jobs=args.jobs, verbose=wants_progress()
     )
     with collected_warnings() as warned:
-        selector.fit(standardise(X))
+        selector.fit(standardize(X))
     from stablek.report import summarize
 
     told: dict[str, Any] = {"X": X, "source": "stablek.datasets.make_demo()", "load": _LOAD}

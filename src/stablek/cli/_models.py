@@ -15,7 +15,7 @@ def default_algorithm(method: str) -> str:
 
 
 def make_clusterer(name: str) -> Any:
-    """Clusterer of a name in `stablek.cli._parser.ALGORITHMS`, set for standardised data."""
+    """Clusterer of a name in `stablek.cli._parser.ALGORITHMS`, set for standardized data."""
     from sklearn import cluster
 
     from stablek.mixture import KMeansGaussianMixture

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
 
     from stablek.report import summarize
 
-    # The report shows the values of the file, not the standardised ones.
+    # The report shows the values of the file, not the standardized ones.
     told: dict[str, Any] = {
         "X": original(points),
         "source": args.file,

@@ -13,7 +13,7 @@ __all__ = ["Table", "number", "printable", "show"]
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text, with one of them emphasised.
+    """Rows of text, with one of them emphasized.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Table:
     rows : sequence of sequences of str
         The cells.
     chosen : int or None
-        The row to emphasise.
+        The row to emphasize.
     left : collection of str
         Columns of words.
     """

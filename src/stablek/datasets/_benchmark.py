@@ -95,7 +95,7 @@ def fetch_benchmark(
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The points as in the file, not standardised.
+        The points as in the file, not standardized.
     y : ndarray of shape (n_samples,)
         The labels as in the file: any integers, not always 0 to K - 1.
 

@@ -21,12 +21,12 @@ __all__ = [
     "make_uniform",
 ]
 
-Labelled = tuple[NDArray[np.float64], NDArray[np.int64]]
+Labeled = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def make_three_gaussians(
     n_samples: int = 600, *, scale: float = 0.5, random_state: Any = None
-) -> Labelled:
+) -> Labeled:
     """Three round clusters of equal size, two of them close together.
 
     The paper's first example: K-means is stable for K = 2 (the two right clusters together) and
@@ -38,7 +38,7 @@ def make_three_gaussians(
     n_samples : int
         Number of points, at least 3. Cluster sizes differ by at most one.
     scale : float
-        Standard deviation of each cluster. The centres are (-4, 0), (2, 1.75) and (2, -1.75).
+        Standard deviation of each cluster. The centers are (-4, 0), (2, 1.75) and (2, -1.75).
     random_state : None, int, numpy RandomState or Generator
         Seed.
 
@@ -65,7 +65,7 @@ def make_three_gaussians(
 
 def make_correlated_gaussians(
     n_samples: int = 1000, *, separation: float = 1.9, random_state: Any = None
-) -> Labelled:
+) -> Labeled:
     """Two long parallel clusters, on which K = 4 is nearly as stable as 2 under resampling.
 
     K-means with K = 2 separates the two Gaussians and with K = 4 cuts each of them in the middle,
@@ -78,7 +78,7 @@ def make_correlated_gaussians(
     n_samples : int
         Number of points, at least 3.
     separation : float
-        Distance between the centres of the clusters, across their long axis, in units of the
+        Distance between the centers of the clusters, across their long axis, in units of the
         standard deviation along it; the one across is 0.25. Below about 1.6 (exactly
         ``sqrt(8 / pi)`` for equal sizes) K-means with K = 2 cuts both clusters instead of
         separating them; a little above, the two solutions nearly tie and small samples jump
@@ -89,7 +89,7 @@ def make_correlated_gaussians(
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
-        Standardised, as all data of the paper; the long axis is the diagonal.
+        Standardized, as all data of the paper; the long axis is the diagonal.
     y : ndarray of shape (n_samples,)
         0 for the larger cluster, 1 for the other.
 
@@ -115,7 +115,7 @@ def make_correlated_gaussians(
 
 def make_symmetric_triangle(
     n_samples: int = 600, *, scale: float = 0.5, random_state: Any = None
-) -> Labelled:
+) -> Labeled:
     """Three clusters at the corners of an equilateral triangle, on which K = 2 jumps.
 
     K-means with K = 2 must join two of the three clusters, and no pair is better than another:
@@ -157,7 +157,7 @@ def make_symmetric_triangle(
 
 def make_uniform(
     n_samples: int = 1000, n_features: int = 2, *, random_state: Any = None
-) -> Labelled:
+) -> Labeled:
     """Points spread uniformly in the unit cube: no clusters.
 
     Parameters
@@ -186,7 +186,7 @@ def make_uniform(
 
 def make_gaussian(
     n_samples: int = 1000, n_features: int = 2, *, random_state: Any = None
-) -> Labelled:
+) -> Labeled:
     """One standard Gaussian: no clusters.
 
     Parameters
@@ -215,7 +215,7 @@ def make_gaussian(
 
 def make_exponential(
     n_samples: int = 1000, n_features: int = 2, *, random_state: Any = None
-) -> Labelled:
+) -> Labeled:
     """Independent standard exponential features: skewed, no clusters.
 
     Parameters
@@ -244,7 +244,7 @@ def make_exponential(
 
 def make_student(
     n_samples: int = 1000, n_features: int = 2, *, df: float = 5.0, random_state: Any = None
-) -> Labelled:
+) -> Labeled:
     """Independent Student t features: heavy tails, no clusters.
 
     Parameters
@@ -274,7 +274,7 @@ def make_student(
     return _one_cluster(rng.standard_t(df, (n_samples, n_features)))
 
 
-def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labelled:
+def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labeled:
     """Points spread evenly on a sphere: no clusters, and no denser region to cut around.
 
     Like GolfBall of the Fundamental Clustering Problems Suite, by a Fibonacci lattice (that file
@@ -311,7 +311,7 @@ def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labell
     return _one_cluster(ball @ orientation)
 
 
-def make_demo(random_state: Any = 0) -> Labelled:
+def make_demo(random_state: Any = 0) -> Labeled:
     """Five round clusters of different size and spread, 500 points in the plane.
 
     Parameters
@@ -341,7 +341,7 @@ def make_demo(random_state: Any = 0) -> Labelled:
 
 def _gaussian_clusters(
     rng: np.random.Generator, sizes: list[int], centers: ArrayLike, factors: ArrayLike
-) -> Labelled:
+) -> Labeled:
     """Rows in random order; cluster c is standard normal @ factors[c] + centers[c]."""
     y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     normal = rng.standard_normal((y.size, 2))
@@ -349,7 +349,7 @@ def _gaussian_clusters(
     return X, y
 
 
-def _one_cluster(X: NDArray[np.float64]) -> Labelled:
+def _one_cluster(X: NDArray[np.float64]) -> Labeled:
     return X, np.zeros(len(X), dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What the displays share: matplotlib when it is needed, colours, who is a contender."""
+"""What the displays share: matplotlib when it is needed, colors, who is a contender."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#999933")
-"""Colours that people with any kind of colour vision can tell apart (Okabe and Ito); their
+"""Colors that people with any kind of color vision can tell apart (Okabe and Ito); their
 yellow is darkened, to be seen on white."""
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
-"""Shapes, for more categories than colours."""
+"""Shapes, for more categories than colors."""
 
 N_CONTENDERS = 6
-"""More than this many emphasised curves cannot be told apart."""
+"""More than this many emphasized curves cannot be told apart."""
 
 
 def import_pyplot() -> Any:
@@ -62,7 +62,7 @@ def new_axes(ax: Axes | None) -> Axes:
 
 
 def category_colors() -> list[str]:
-    """The user's colour cycle; a colour-blind safe one where the user has not set any."""
+    """The user's color cycle; a color-blind safe one where the user has not set any."""
     import matplotlib as mpl
 
     cycle = mpl.rcParams["axes.prop_cycle"]
@@ -72,7 +72,7 @@ def category_colors() -> list[str]:
 
 
 def contenders(scores: Any, selected: int | None, limit: int = N_CONTENDERS) -> list[int]:
-    """Positions to emphasise: the selected one, then those of the highest scores.
+    """Positions to emphasize: the selected one, then those of the highest scores.
 
     Parameters
     ----------

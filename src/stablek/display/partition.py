@@ -24,7 +24,7 @@ MAX_NAMED = 12
 
 
 class PartitionDisplay:
-    """Scatter of the points, coloured by cluster, the more transparent the less stable.
+    """Scatter of the points, colored by cluster, the more transparent the less stable.
 
     Parameters
     ----------

@@ -37,8 +37,8 @@ TITLES = {
 class StabilityPathsDisplay:
     """Between stability, within stability and Stadion against the noise level epsilon.
 
-    The chosen value has a thick line, the other contenders a colour and a place in the legend,
-    the rest a thin grey line; K = 1, which the crossing is measured against, is dotted. Bands
+    The chosen value has a thick line, the other contenders a color and a place in the legend,
+    the rest a thin gray line; K = 1, which the crossing is measured against, is dotted. Bands
     are one standard error over the draws. A dashed line marks the crossing; the levels beyond
     it, which do not count, are shaded.
 

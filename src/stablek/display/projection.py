@@ -55,8 +55,8 @@ def _principal_components(X: Floats) -> tuple[Floats, tuple[str, str]]:
     mean = X.mean(axis=0)
     scale = np.abs(X - mean).max() or 1.0  # squares of huge or tiny numbers stay finite
     if X.shape[1] <= MAX_EXACT:
-        centred = (X - mean) / scale
-        values, vectors = np.linalg.eigh(centred.T @ centred)
+        centerd = (X - mean) / scale
+        values, vectors = np.linalg.eigh(centerd.T @ centerd)
         share = values[::-1][:2] / (values.sum() or 1.0)
         axes = vectors[:, ::-1][:, :2]
     else:

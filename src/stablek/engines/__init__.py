@@ -20,7 +20,7 @@ def engine_for(
     counts: bool = True,
     engine: Literal["auto", "generic"] = "auto",
 ) -> Engine:
-    """Engine for a clusterer: a fast one where it honours every parameter, else the generic.
+    """Engine for a clusterer: a fast one where it honors every parameter, else the generic.
 
     Parameters
     ----------

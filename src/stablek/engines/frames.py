@@ -38,7 +38,7 @@ class Frame:
     True
     """
 
-    centre: Floats
+    center: Floats
     axes: Floats
 
     @classmethod
@@ -47,16 +47,16 @@ class Frame:
 
         It has as many axes as it is given points and vectors.
         """
-        centre = points.mean(axis=0)
-        spanned = points - centre
+        center = points.mean(axis=0)
+        spanned = points - center
         if moves is not None:
             spanned = np.concatenate([spanned, moves])
-        return cls(centre, np.ascontiguousarray(np.linalg.qr(spanned.T)[0]))
+        return cls(center, np.ascontiguousarray(np.linalg.qr(spanned.T)[0]))
 
     def coordinates(self, points: Floats) -> Floats:
         """Of points along the axes."""
-        return np.asarray((points - self.centre) @ self.axes)
+        return np.asarray((points - self.center) @ self.axes)
 
     def points(self, coordinates: Floats) -> Floats:
         """The points of the span that have these coordinates."""
-        return np.asarray(coordinates @ self.axes.T + self.centre)
+        return np.asarray(coordinates @ self.axes.T + self.center)

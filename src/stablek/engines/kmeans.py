@@ -1,4 +1,4 @@
-"""K-means: restarts that race in kernels, extension by the nearest reference centre."""
+"""K-means: restarts that race in kernels, extension by the nearest reference center."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class KMeansEngine:
     """Engine for `sklearn.cluster.KMeans`.
 
     The starts of a fit depend on the role of the fit, the draw and the points, not on K: a fit
-    of K clusters starts from the first K centres of sequences that every K shares. The models
-    of the partitions are their centres.
+    of K clusters starts from the first K centers of sequences that every K shares. The models
+    of the partitions are their centers.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class KMeansEngine:
     def references(
         self, X: Floats, requests: Sequence[Request], setting: Setting
     ) -> list[tuple[Partition, ...]]:
-        """Reference partitions, with their centres as models."""
+        """Reference partitions, with their centers as models."""
         from stablek.kernels.kmeans_batches import batches
 
         if not requests:
@@ -124,9 +124,7 @@ class KMeansEngine:
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
         if is_additive(setting) and setting.relabel == "extend":
-            return [
-                (None, labels) for labels in _relabelled(X, partition, draw, epsilons, setting)
-            ]
+            return [(None, labels) for labels in _relabeled(X, partition, draw, epsilons, setting)]
         source = Draw(setting.entropy, draw, len(X))
         result = []
         for epsilon in epsilons:
@@ -136,13 +134,13 @@ class KMeansEngine:
         return result
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
-        """A fitted KMeans that has the partition's labels and centres."""
+        """A fitted KMeans that has the partition's labels and centers."""
         fitted = clone(self.clusterer).set_params(n_clusters=partition.value)
         params = fitted.get_params()
         fitted.set_params(init=partition.model, n_init=1, max_iter=1, algorithm="lloyd")
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             # For what scikit-learn keeps beside the result, which the partition replaces. The
-            # centres are points enough, where X would be copied, and warnings mean nothing.
+            # centers are points enough, where X would be copied, and warnings mean nothing.
             warnings.simplefilter("ignore")
             fitted.fit(partition.model)
         fitted.set_params(**params)
@@ -228,7 +226,7 @@ class KMeansEngine:
         part_at = np.cumsum([0, *n_parts])
         sums = np.empty((part_at[-1], n_levels, N_SUMS))
         sizes = np.array([len(X) if g.rows is None else len(g.rows) for g in groups])
-        # A noisy copy of a group is a set of points; copies of one group are neighbours.
+        # A noisy copy of a group is a set of points; copies of one group are neighbors.
         copies = np.repeat(sizes, n_levels)
         for start, stop in batches(copies, X.shape[1]):
             of, level = np.divmod(np.arange(start, stop), n_levels)
@@ -316,7 +314,7 @@ class KMeansEngine:
             ks,
         )
         guides = None
-        # Where features are not kept the centres are in another space.
+        # Where features are not kept the centers are in another space.
         width = partitions[0].model.shape[1]
         if setting.perturbation.keeps_features and noisy.shape[1] == width:
             guides = np.concatenate([p.model for p in partitions])
@@ -371,7 +369,7 @@ def _fitted_labels(
 def _extended(
     X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
 ) -> Floats:
-    """Sums over the contingency tables of reference labels and nearest reference centres."""
+    """Sums over the contingency tables of reference labels and nearest reference centers."""
     from stablek.kernels.agreement import N_SUMS, table_sums
     from stablek.kernels.kmeans_batches import row_blocks
     from stablek.kernels.kmeans_extend import extend_memory, extend_tables
@@ -421,10 +419,10 @@ def _rows_between(groups: Sequence[Group], start: int, stop: int) -> tuple[list[
     return rows, labels
 
 
-def _relabelled(
+def _relabeled(
     X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
 ) -> list[Ints]:
-    """Labels of noisy copies by the nearest reference centre, one block of rows at a time."""
+    """Labels of noisy copies by the nearest reference center, one block of rows at a time."""
     from stablek.kernels.kmeans_batches import nearest_labels, row_blocks
 
     small: Any = np.int8 if partition.value < 128 else np.int32  # there are many of them
@@ -438,7 +436,7 @@ def _relabelled(
 
 
 def _inertia(X: Floats, partition: Partition) -> float:
-    """Sum of squared distances to the centres, without a second copy of X."""
+    """Sum of squared distances to the centers, without a second copy of X."""
     from stablek.kernels.kmeans_batches import row_blocks
 
     total = 0.0

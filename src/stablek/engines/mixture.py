@@ -1,4 +1,4 @@
-"""Gaussian mixtures: expectation-maximisation in kernels, extension by highest posterior."""
+"""Gaussian mixtures: expectation-maximization in kernels, extension by highest posterior."""
 
 from __future__ import annotations
 
@@ -353,7 +353,7 @@ _seed = lru_cache(maxsize=1024)(seeding.seed)
 
 @lru_cache(maxsize=256)
 def _chances(seed: int, n_init: int, k: int) -> Floats:
-    """Random numbers that decide the first centres of k-means."""
+    """Random numbers that decide the first centers of k-means."""
     n_trials = 2 + int(np.log(k))  # as scikit-learn
     return seeding.generator(seed, "starts").random((n_init, k, n_trials))
 

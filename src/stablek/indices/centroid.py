@@ -134,11 +134,11 @@ def _each(index: Callable[[Floats, Clusters, Floats], float]) -> Callable[..., F
 
 
 @_each
-def wemmert_gancarski_of(X: Floats, clusters: Clusters, centres: Floats) -> float:
+def wemmert_gancarski_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
     """Wemmert-Gancarski index of every partition."""
     ratio_sums = np.zeros(clusters.n_clusters)
     for rows in blocks(len(X)):
-        distances, codes = cdist(X[rows], centres), clusters.codes[rows]
+        distances, codes = cdist(X[rows], centers), clusters.codes[rows]
         at = np.arange(len(codes)), codes
         own = distances[at]
         distances[at] = np.inf
@@ -149,33 +149,33 @@ def wemmert_gancarski_of(X: Floats, clusters: Clusters, centres: Floats) -> floa
 
 
 @_each
-def davies_bouldin_of(X: Floats, clusters: Clusters, centres: Floats) -> float:
+def davies_bouldin_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
     """Davies-Bouldin index of every partition."""
     spread = np.zeros(clusters.n_clusters)
     for rows in blocks(len(X)):
         codes = clusters.codes[rows]
-        own = np.linalg.norm(X[rows] - centres[codes], axis=1)
+        own = np.linalg.norm(X[rows] - centers[codes], axis=1)
         spread += np.bincount(codes, own, clusters.n_clusters)
     spread /= clusters.sizes
-    apart = squareform(pdist(centres))
+    apart = squareform(pdist(centers))
     ratio = np.where(apart == 0.0, np.inf, (spread[:, None] + spread) / apart)
     np.fill_diagonal(ratio, 0.0)
     return float(ratio.max(axis=1).mean())
 
 
 @_each
-def ray_turi_of(X: Floats, clusters: Clusters, centres: Floats) -> float:
+def ray_turi_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
     """Ray-Turi index of every partition."""
-    apart = float(pdist(centres, "sqeuclidean").min())
-    return np.inf if apart == 0.0 else scatter(X, clusters, centres) / len(X) / apart
+    apart = float(pdist(centers, "sqeuclidean").min())
+    return np.inf if apart == 0.0 else scatter(X, clusters, centers) / len(X) / apart
 
 
 @_each
-def calinski_harabasz_of(X: Floats, clusters: Clusters, centres: Floats) -> float:
+def calinski_harabasz_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
     """Calinski-Harabasz index of every partition."""
     n, n_clusters = len(X), clusters.n_clusters
-    between = float(clusters.sizes @ np.square(centres - X.mean(axis=0)).sum(axis=1))
-    within = scatter(X, clusters, centres)
+    between = float(clusters.sizes @ np.square(centers - X.mean(axis=0)).sum(axis=1))
+    within = scatter(X, clusters, centers)
     if within == 0.0:
-        return 0.0 if (centres == centres[0]).all() else np.inf
+        return 0.0 if (centers == centers[0]).all() else np.inf
     return (between / (n_clusters - 1)) / (within / (n - n_clusters))

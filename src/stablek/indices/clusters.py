@@ -93,11 +93,11 @@ def centroids(X: Floats, clusters: Clusters) -> Floats:
     return np.asarray(anchor + means / clusters.sizes[:, None])
 
 
-def scatter(X: Floats, clusters: Clusters, centres: Floats) -> float:
+def scatter(X: Floats, clusters: Clusters, centers: Floats) -> float:
     """Sum of the squared distances of the points to the centroid of their cluster (WGSS)."""
     total = 0.0
     for rows in blocks(len(X)):
-        total += float(np.square(X[rows] - centres[clusters.codes[rows]]).sum())
+        total += float(np.square(X[rows] - centers[clusters.codes[rows]]).sum())
     return total
 
 

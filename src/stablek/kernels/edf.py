@@ -1,4 +1,4 @@
-"""Effective degrees of freedom of K-means beyond those of its centres."""
+"""Effective degrees of freedom of K-means beyond those of its centers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.intp]
 
 @jit
 def excess_degrees_of_freedom(
-    X: Floats, codes: Ints, centres: Floats, sizes: Ints, means: Floats, sigma: float
+    X: Floats, codes: Ints, centers: Floats, sizes: Ints, means: Floats, sigma: float
 ) -> float:
     """Sum of the jumps of the fitted values where a point changes cluster, times their density.
 
@@ -25,7 +25,7 @@ def excess_degrees_of_freedom(
         Points.
     codes : ndarray of shape (n,)
         Their clusters.
-    centres : ndarray of shape (n_clusters, p)
+    centers : ndarray of shape (n_clusters, p)
         Means of the clusters.
     sizes : ndarray of shape (n_clusters,)
         Sizes of the clusters.
@@ -44,17 +44,17 @@ def excess_degrees_of_freedom(
         a = 1.0 - shrink * shrink
         to_own = 0.0
         for j in range(p):
-            to_own += (X[i, j] - centres[own, j]) ** 2
+            to_own += (X[i, j] - centers[own, j]) ** 2
         for other in range(n_clusters):
             if other == own:
                 continue
             n_other = sizes[other]
             e = -to_own
             for j in range(p):
-                e += (X[i, j] - centres[other, j]) ** 2
+                e += (X[i, j] - centers[other, j]) ** 2
             for j in range(p):
                 x = X[i, j]
-                b = 2.0 * (x - centres[other, j] - (x - centres[own, j]) * shrink)
+                b = 2.0 * (x - centers[other, j] - (x - centers[own, j]) * shrink)
                 discriminant = b * b - 4.0 * a * e
                 if discriminant < 0.0:
                     continue
@@ -64,8 +64,8 @@ def excess_degrees_of_freedom(
                 first, second = (-b - root) / (2.0 * a), (-b + root) / (2.0 * a)
                 shift = first if abs(first) < abs(second) else second
                 jump = (
-                    centres[own, j]
-                    - centres[other, j] * n_other / (n_other + 1.0)
+                    centers[own, j]
+                    - centers[other, j] * n_other / (n_other + 1.0)
                     - x / (n_other + 1.0)
                     + shift * (n_other - n_own + 1.0) / (n_own * (n_other + 1.0))
                 )

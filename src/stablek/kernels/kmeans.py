@@ -42,12 +42,12 @@ def race_fits(
     """Fit clouds with numbers of clusters: fit f is cloud ``fit_cloud[f]`` with ``ks[f]``.
 
     The starts of cloud c begin at ``order[order_at[c]]`` and are ``order_k[c]`` long. The
-    centres of fit f begin at ``center_at[f]``. On entry they are an additional start, unless
-    nan; on return the fitted centres. They are in the clouds' centred units.
+    centers of fit f begin at ``center_at[f]``. On entry they are an additional start, unless
+    nan; on return the fitted centers. They are in the clouds' centerd units.
 
     Dropping restarts early now and then loses the one that would have won. The additional start
     makes up for it; where there is none, the winner is refined, and is challenged, for as long
-    as that succeeds, by copies of itself in which one centre was moved elsewhere.
+    as that succeeds, by copies of itself in which one center was moved elsewhere.
     """
     width = clouds.mean.shape[1]
     batch, stride = len(work.labels), work.stride
@@ -110,7 +110,7 @@ def best_restart(n_starts: int, square: float, inertia: Floats) -> int:
 
 @inner
 def draw_swap(n: int, k: int, cost: Floats, distance: Floats, left: float) -> tuple[int, int]:
-    """The centre that is missed least, and the point at which the distances add up to ``left``."""
+    """The center that is missed least, and the point at which the distances add up to ``left``."""
     missed = 0
     for c in range(k):
         if cost[c] < cost[missed]:
@@ -124,10 +124,10 @@ def draw_swap(n: int, k: int, cost: Floats, distance: Floats, left: float) -> tu
 
 @inner
 def _challenge(points: Floats, start: int, n: int, k: int, work: Race) -> None:
-    """Make the restarts after the winner, restart 0, copies of it with one centre moved.
+    """Make the restarts after the winner, restart 0, copies of it with one center moved.
 
-    The centre that is missed least goes to a point drawn with probability proportional to its
-    squared distance from its own centre.
+    The center that is missed least goes to a point drawn with probability proportional to its
+    squared distance from its own center.
     """
     centers, distance, cost, slot = work.centers, work.distance, work.cost, work.slot
     width = centers.shape[1]
@@ -139,7 +139,7 @@ def _challenge(points: Floats, start: int, n: int, k: int, work: Race) -> None:
             gap = points[x + j * TILE] - centers[label, j]
             distance[i] += gap * gap
         total += distance[i]
-    # A cluster of m points whose nearest other centre is at distance d costs at most m d^2.
+    # A cluster of m points whose nearest other center is at distance d costs at most m d^2.
     for c in range(k):
         cost[c] = np.inf
         for other in range(k):
@@ -155,5 +155,5 @@ def _challenge(points: Floats, start: int, n: int, k: int, work: Race) -> None:
             for c in range(k):
                 centers[s * work.stride + c, j] = centers[c, j]
             centers[s * work.stride + missed, j] = points[place(start, slot[taken], j, width)]
-        if s % 2 == 0:  # two swaps for each centre that goes
+        if s % 2 == 0:  # two swaps for each center that goes
             cost[missed] = np.inf

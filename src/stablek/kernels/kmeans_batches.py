@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stablek.kernels.kmeans import SWAPS, race_fits
 from stablek.kernels.kmeans_boxes import compact_clouds, gains
-from stablek.kernels.kmeans_clouds import centre_clouds, label_fits, load_clouds
+from stablek.kernels.kmeans_clouds import center_clouds, label_fits, load_clouds
 from stablek.kernels.kmeans_lloyd import race_memory
 from stablek.kernels.kmeans_products import gains_by_pairs, pairs_memory, race_pairs
 from stablek.kernels.kmeans_starts import draw_starts, draws_memory
@@ -40,7 +40,7 @@ _NUMBERS = 1 << 22  # numbers per batch of small fits
 class Rule(NamedTuple):
     """How k-means is to be run: scikit-learn's parameters, and a seed for the starts.
 
-    ``tol`` is for the squared shift of the centres, relative to the sum of all variances.
+    ``tol`` is for the squared shift of the centers, relative to the sum of all variances.
     """
 
     seed: int
@@ -135,14 +135,14 @@ def fit(
 ) -> tuple[Task, Clouds, Floats]:
     """Run the task's fits.
 
-    Returns the task, in which a set of points may now appear twice, its sets of points, centred
-    and scaled, and the centres of all fits, one after the other, in the same units. Guides, laid
-    out like the centres but in the units of X, are an additional start.
+    Returns the task, in which a set of points may now appear twice, its sets of points, centerd
+    and scaled, and the centers of all fits, one after the other, in the same units. Guides, laid
+    out like the centers but in the units of X, are an additional start.
     """
     n_features = X.shape[1]
     task, ways = _with_copies(task, n_features, rule)
     clouds = load(X, noise, task)
-    centre_clouds(clouds)
+    center_clouds(clouds)
     of = np.repeat(task.fit_cloud, task.ks)
     centers = np.full((len(of), clouds.mean.shape[1]), np.nan)
     if guides is not None:
@@ -224,7 +224,7 @@ def fit_labels(clouds: Clouds, task: Task, centers: Floats) -> tuple[NDArray[np.
 
 
 def in_units(clouds: Clouds, task: Task, centers: Floats, n_features: int) -> Floats:
-    """Centres of fits in the units of their points."""
+    """Centers of fits in the units of their points."""
     of = np.repeat(task.fit_cloud, task.ks)
     centers *= clouds.unit[of, None]
     centers += clouds.mean[of]
@@ -232,9 +232,9 @@ def in_units(clouds: Clouds, task: Task, centers: Floats, n_features: int) -> Fl
 
 
 def labels_of(X: Floats, task: Task, centers: Floats) -> tuple[NDArray[np.int32], Ints]:
-    """Labels that centres in the units of X give, and where those of each fit begin.
+    """Labels that centers in the units of X give, and where those of each fit begin.
 
-    The first centre of each fit becomes a central one. Labels of X as it is: the same arithmetic
+    The first center of each fit becomes a central one. Labels of X as it is: the same arithmetic
     as for noisy copies, so that no noise changes none.
     """
     _central_first(centers, task.ks)
@@ -242,9 +242,9 @@ def labels_of(X: Floats, task: Task, centers: Floats) -> tuple[NDArray[np.int32]
 
 
 def _central_first(centers: Floats, ks: Ints) -> None:
-    """Exchange the first centre of each fit with the one nearest to the mean of its centres.
+    """Exchange the first center of each fit with the one nearest to the mean of its centers.
 
-    Labels come from differences from the first centre: one far out would cost them precision.
+    Labels come from differences from the first center: one far out would cost them precision.
     """
     first = np.cumsum(ks) - ks
     with np.errstate(over="ignore", invalid="ignore"):
@@ -258,7 +258,7 @@ def _central_first(centers: Floats, ks: Ints) -> None:
 
 
 def nearest_labels(X: Floats, centers: list[Floats]) -> list[NDArray[np.intp]]:
-    """Label of the nearest centre of each point, for each of several sets of centres."""
+    """Label of the nearest center of each point, for each of several sets of centers."""
     ks = np.array([len(c) for c in centers])
     joined = _padded(np.concatenate(centers))
     labels = [np.empty(len(X), dtype=np.intp) for _ in centers]

@@ -1,13 +1,13 @@
-"""Neighbouring points in one tile, and the few centres that can be nearest to any of them.
+"""Neighboring points in one tile, and the few centers that can be nearest to any of them.
 
-A centre z is out of the question for a whole tile if another centre c is closer to every point
+A center z is out of the question for a whole tile if another center c is closer to every point
 of the box around the tile. The difference of squared distances
 
     |x - c|^2 - |x - z|^2
 
 is linear in x, so that its maximum over the box is its value at the middle plus half the side
 lengths times the absolute slopes: exact, where bounds by distances alone are not (the filter of
-Kanungo et al., 2002). Only centres for which it is positive are scored.
+Kanungo et al., 2002). Only centers for which it is positive are scored.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def compact_clouds(clouds: Clouds, which: Ints) -> None:
         n, own = int(clouds.n[c]), slice(*clouds.tile_at[c : c + 2])
         points = tiles[own].transpose(0, 2, 1).reshape(-1, width)
         order = np.arange(len(points))
-        order[:n] = _neighbours_together(points[:n])
+        order[:n] = _neighbors_together(points[:n])
         tiles[own] = points[order].reshape(-1, TILE, width).transpose(0, 2, 1)
         clouds.totals[own] = tiles[own].sum(axis=2)
         clouds.origin[own.start * TILE : own.stop * TILE] = order
@@ -57,8 +57,8 @@ def compact_clouds(clouds: Clouds, which: Ints) -> None:
         clouds.compact[c] = True
 
 
-def _neighbours_together(points: Floats) -> Ints:
-    """Order in which each tile holds neighbours: halves along the widest feature, again halved."""
+def _neighbors_together(points: Floats) -> Ints:
+    """Order in which each tile holds neighbors: halves along the widest feature, again halved."""
     order = np.arange(len(points))
     parts = [(0, len(points))]
     while parts:
@@ -94,10 +94,10 @@ def near_box(
     bound: Floats,
     few: Ints,
 ) -> int:
-    """List the centres that can be nearest to a point of a box; return their number.
+    """List the centers that can be nearest to a point of a box; return their number.
 
-    Feature j of the k centres begins at ``columns[at + j * k]``. Others are compared with the
-    centre ``close``; if that is negative, with the one closest to the middle of the box.
+    Feature j of the k centers begins at ``columns[at + j * k]``. Others are compared with the
+    center ``close``; if that is negative, with the one closest to the middle of the box.
     """
     _distances(boxes, tile, columns, at, k, distance)
     rival = _lowest(distance, k) if close < 0 else close
@@ -109,7 +109,7 @@ def near_box(
 def _distances(
     boxes: Floats, tile: int, columns: Floats, at: int, k: int, distance: Floats
 ) -> None:
-    """Squared distances of the centres from the middle of a box."""
+    """Squared distances of the centers from the middle of a box."""
     for j in range(boxes.shape[2]):
         x = np.uint64(at + j * k)
         middle = 0.5 * (boxes[tile, 0, j] + boxes[tile, 1, j])
@@ -143,7 +143,7 @@ def _bounds(
     distance: Floats,
     bound: Floats,
 ) -> None:
-    """How much closer to each centre than to its rival a point of the box can be."""
+    """How much closer to each center than to its rival a point of the box can be."""
     level = (1.0 + _RELATIVE) * distance[rival] + _ABSOLUTE * boxes.shape[2]
     for j in range(boxes.shape[2]):
         x = np.uint64(at + j * k)
@@ -169,7 +169,7 @@ def _positive(values: Floats, count: int, listed: Ints) -> int:
 
 @inner
 def rows_of(few: Ints, count: int) -> int:
-    """Turn a list of centres into that of their score rows; return the number of these."""
+    """Turn a list of centers into that of their score rows; return the number of these."""
     skip = 1 if few[0] == 0 else 0
     for i in range(count - skip):
         few[i] = few[i + skip] - 1

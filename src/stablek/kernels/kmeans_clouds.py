@@ -1,4 +1,4 @@
-"""Sets of points as tiles: copied out of X with their noise, centred, and labelled."""
+"""Sets of points as tiles: copied out of X with their noise, centerd, and labeled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stablek.kernels.kmeans_tiles import (
     score_rows,
 )
 
-__all__ = ["centre_clouds", "label_fits", "load_clouds"]
+__all__ = ["center_clouds", "label_fits", "load_clouds"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -45,8 +45,8 @@ def load_clouds(
                 clouds.origin[tile * TILE + i] = t * TILE + i
 
 
-def centre_clouds(clouds: Clouds) -> None:
-    """Centre each cloud and divide it by a power of two: squares neither over- nor underflow."""
+def center_clouds(clouds: Clouds) -> None:
+    """Center each cloud and divide it by a power of two: squares neither over- nor underflow."""
     width = clouds.mean.shape[1]
     tiles = clouds.points.reshape(-1, width, TILE)
     first, last = clouds.tile_at[:-1], clouds.tile_at[1:] - 1
@@ -76,9 +76,9 @@ def label_fits(
     labels: Ints,
     label_at: Ints,
 ) -> None:
-    """Label of the nearest centre of each point of cloud ``fit_cloud[f]``; ties to the lower.
+    """Label of the nearest center of each point of cloud ``fit_cloud[f]``; ties to the lower.
 
-    Fit f has ``ks[f]`` centres, which follow each other, in the units of its cloud; its labels
+    Fit f has ``ks[f]`` centers, which follow each other, in the units of its cloud; its labels
     begin at ``label_at[f]``.
     """
     width = clouds.mean.shape[1]

@@ -1,4 +1,4 @@
-"""Labels that reference centres give to noisy points, counted for many noise levels at once."""
+"""Labels that reference centers give to noisy points, counted for many noise levels at once."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def extend_tables(
     """Count (reference label, label of the noisy point) for every partition and noise level.
 
     Group g has points ``rows[row_bounds[g]:row_bounds[g + 1]]`` and the partitions
-    ``part_bounds[g]`` to ``part_bounds[g + 1]``; partition q has ``ks[q]`` centres, one label
+    ``part_bounds[g]`` to ``part_bounds[g + 1]``; partition q has ``ks[q]`` centers, one label
     per point and tables of ``ks[q]`` squared cells from ``table_at[q]`` on, one per level. The
-    centres and labels of all partitions follow each other. The noise, scaled, starts at row
+    centers and labels of all partitions follow each other. The noise, scaled, starts at row
     ``offset`` of X; counts are added, so that rows may come in blocks.
     """
     width = padded(X.shape[1])

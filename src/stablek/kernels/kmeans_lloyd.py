@@ -40,7 +40,7 @@ class Race(NamedTuple):
 
     Restart s has rows ``s * stride`` and following in ``centers`` and ``sums``; a row of
     ``sums`` has the sum of the points of a cluster, and their number behind it. ``columns`` has
-    the centres of the restarts that still run, feature after feature. Point i of the cloud is
+    the centers of the restarts that still run, feature after feature. Point i of the cloud is
     at place ``slot[i]``.
     """
 
@@ -100,7 +100,7 @@ def lloyd(
 ) -> None:
     """Iterate restarts low to high side by side until each has converged or is dropped.
 
-    A squared shift of the centres of at most ``limit`` is convergence.
+    A squared shift of the centers of at most ``limit`` is convergence.
     """
     points, boxes, totals = clouds.points, clouds.boxes, clouds.totals
     square = clouds.square[cloud]
@@ -148,7 +148,7 @@ def lloyd(
                     n_seen += k
                 some = 4 * near < 3 * k
                 if some:
-                    # Centre 0, which has no row, is the bound of the others or not near.
+                    # Center 0, which has no row, is the bound of the others or not near.
                     bound = 0.0 if few[0] == 0 else np.inf
                     n_rows = rows_of(few, near)
                     score_rows(points, tile, width, lanes, weights, bias, row, few, n_rows, scores)
@@ -165,7 +165,7 @@ def lloyd(
                         )
                     at = s * stride
                     if iteration == 0 and compact:
-                        # Neighbours: most have one label, and the others move from it.
+                        # Neighbors: most have one label, and the others move from it.
                         _enter_together(
                             totals, tile, count, base, found[0], labels, s - low, sums, at
                         )
@@ -174,7 +174,7 @@ def lloyd(
                     n_moved = _list_movers(count, base, found, labels, s - low, movers)
                     _move(points, tile, base, found, labels, s - low, sums, at, movers, n_moved)
                     moved[a] += n_moved
-        boxed = boxed and 4 * n_near < 3 * n_seen  # in many dimensions all centres may be near
+        boxed = boxed and 4 * n_near < 3 * n_seen  # in many dimensions all centers may be near
         for a in range(n_active):
             s = active[a]
             settled = moved[a] == 0
@@ -284,12 +284,12 @@ def _move(
 
 @inner
 def _update(k: int, at: int, square: float, centers: Floats, sums: Floats) -> tuple[float, float]:
-    """Move the centres to the means; return their squared shift and the inertia."""
+    """Move the centers to the means; return their squared shift and the inertia."""
     width = centers.shape[1]
     shift, explained = 0.0, 0.0
     for c in range(k):
         count = sums[at + c, width]
-        # A cluster stays empty only where all points coincide with centres; so does its centre.
+        # A cluster stays empty only where all points coincide with centers; so does its center.
         if count > 0.0:
             for j in range(width):
                 value = sums[at + c, j] / count
@@ -312,7 +312,7 @@ def _relocate(
     sums: Floats,
     at: int,
 ) -> bool:
-    """Give each empty cluster the point that is farthest from its own centre, if any is."""
+    """Give each empty cluster the point that is farthest from its own center, if any is."""
     width = centers.shape[1]
     relocated = False
     for empty in range(k):

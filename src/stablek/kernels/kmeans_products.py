@@ -1,6 +1,6 @@
 """K-means of about as many dimensions as points: by the products of all pairs of points.
 
-A centre is a mean of points: its product with a point is a mean of products of points, and its
+A center is a mean of points: its product with a point is a mean of products of points, and its
 square is a mean of such means. Once all pairs have been multiplied, no step of Lloyd's algorithm
 reads a feature again, and a point that changes its cluster costs one row of products. The race is
 the one of `kmeans`, with the same starts.
@@ -43,8 +43,8 @@ class Pairs(NamedTuple):
     Row i of ``products`` has those of point i with all points, ``squares`` those with itself.
     Restart s has rows ``s * stride`` and following in ``sums``, the products of all points with
     the sum of the points of a cluster, in ``counts``, their number, and in ``level``, half the
-    squared length of the centre. ``vectors`` has the points as rows, with three rows more, as
-    `score_rows` reads them, and ``guides`` the centres of a start that is given.
+    squared length of the center. ``vectors`` has the points as rows, with three rows more, as
+    `score_rows` reads them, and ``guides`` the centers of a start that is given.
     """
 
     stride: int
@@ -127,8 +127,8 @@ def race_pairs(
 ) -> None:
     """Draw starts and race them as `kmeans.race_fits` does; fits are in the order of the clouds.
 
-    The centres of fit f begin at ``center_at[f]``. On entry they are an additional start, unless
-    nan; on return the fitted centres. They are in the clouds' centred units. All k exceed 1.
+    The centers of fit f begin at ``center_at[f]``. On entry they are an additional start, unless
+    nan; on return the fitted centers. They are in the clouds' centerd units. All k exceed 1.
     """
     for f in range(len(ks)):
         cloud, k, at = fit_cloud[f], ks[f], center_at[f]
@@ -269,7 +269,7 @@ def _plus_plus(n: int, k: int, s: int, work: Pairs) -> None:
 
 @inner
 def _start_at_point(work: Pairs, row: int, point: int) -> None:
-    """Put a centre on a point."""
+    """Put a center on a point."""
     for i in range(work.products.shape[1]):
         work.sums[row, i] = work.products[point, i]
     work.counts[row] = 1.0
@@ -280,7 +280,7 @@ def _start_at_point(work: Pairs, row: int, point: int) -> None:
 def _start_at_centers(
     clouds: Clouds, cloud: int, k: int, centers: Floats, at: int, row: int, work: Pairs
 ) -> None:
-    """Put centres where ``centers`` has them."""
+    """Put centers where ``centers`` has them."""
     for c in range(k):
         work.counts[row + c], work.level[row + c] = 1.0, 0.0
         for j in range(centers.shape[1]):
@@ -296,7 +296,7 @@ def _lloyd(
     k: int,
     low: int,
     high: int,
-    labelled: bool,
+    labeled: bool,
     max_iter: int,
     limit: float,
     square: float,
@@ -306,7 +306,7 @@ def _lloyd(
     running, inertia, decrease = work.running, work.inertia, work.decrease
     for s in range(low, high):
         running[s] = 1
-        if not labelled:
+        if not labeled:
             inertia[s] = np.inf
             for i in range(n):
                 work.labels[s, i] = -1
@@ -336,7 +336,7 @@ def _lloyd(
 
 @inner
 def _assign(k: int, s: int, work: Pairs) -> None:
-    """Find the nearest centre of each point, ties to the lower label.
+    """Find the nearest center of each point, ties to the lower label.
 
     ``best`` becomes half the squared distance less half the square of the point.
     """
@@ -407,7 +407,7 @@ def _regroup(n: int, k: int, s: int, moved: int, square: float, work: Pairs) -> 
 
 @inner
 def _update(n: int, k: int, s: int, square: float, work: Pairs) -> tuple[float, float]:
-    """Move the centres to the means; return their squared shift and the inertia."""
+    """Move the centers to the means; return their squared shift and the inertia."""
     at, members, common, level = s * work.stride, work.members, work.common, work.level
     for c in range(k):
         members[c] = 0.0
@@ -447,10 +447,10 @@ def _copy_centers(source: int, target: int, k: int, work: Pairs) -> None:
 
 @inner
 def _challenge(n: int, k: int, work: Pairs) -> None:
-    """Make the restarts after the winner, restart 0, copies of it with one centre moved.
+    """Make the restarts after the winner, restart 0, copies of it with one center moved.
 
-    As in `kmeans`: the centre that is missed least goes to a point drawn with probability
-    proportional to its squared distance from its own centre.
+    As in `kmeans`: the center that is missed least goes to a point drawn with probability
+    proportional to its squared distance from its own center.
     """
     distance, cost, counts, level = work.distance, work.cost, work.counts, work.level
     total = 0.0
@@ -477,13 +477,13 @@ def _challenge(n: int, k: int, work: Pairs) -> None:
         missed, taken = draw_swap(n, k, cost, distance, random(work.state) * total)
         _copy_centers(0, s, k, work)
         _start_at_point(work, s * work.stride + missed, taken)
-        if s % 2 == 0:  # two swaps for each centre that goes
+        if s % 2 == 0:  # two swaps for each center that goes
             cost[missed] = np.inf
 
 
 @inner
 def _means(n: int, k: int, work: Pairs, centers: Floats, at: int) -> None:
-    """Centres of the clusters of restart 0; that of an empty one is on the first point."""
+    """Centers of the clusters of restart 0; that of an empty one is on the first point."""
     vectors, counts = work.vectors, work.counts
     for c in range(k):
         for j in range(centers.shape[1]):

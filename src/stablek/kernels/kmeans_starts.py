@@ -1,6 +1,6 @@
-"""First centres of k-means: greedy k-means++, or points at random.
+"""First centers of k-means: greedy k-means++, or points at random.
 
-A start for k centres is the first k of one long sequence, so that one sequence serves every k
+A start for k centers is the first k of one long sequence, so that one sequence serves every k
 that is asked of the same points.
 """
 
@@ -36,7 +36,7 @@ _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 @inner
 def _mix(z: Any) -> Any:
-    """The finaliser of SplitMix64: neighbouring counters become unrelated words."""
+    """The finalizer of SplitMix64: neighboring counters become unrelated words."""
     z = (z ^ (z >> _30)) * _MIX_1
     z = (z ^ (z >> _27)) * _MIX_2
     return z ^ (z >> _31)
@@ -124,8 +124,8 @@ def _plus_plus(clouds: Clouds, cloud: int, k: int, scratch: Draws, order: Ints, 
     """Choose k points by greedy k-means++.
 
     Each next point is the best of a few that are drawn with probability proportional to the
-    squared distance from the points chosen so far: 2 + log(number of centres), as scikit-learn
-    takes for that number of centres.
+    squared distance from the points chosen so far: 2 + log(number of centers), as scikit-learn
+    takes for that number of centers.
     """
     points, n, width = clouds.points, clouds.n[cloud], clouds.mean.shape[1]
     first = clouds.tile_at[cloud]
@@ -194,7 +194,7 @@ def _squared_distances(
 def _approach(
     initial: bool, n: int, tile: int, lanes: int, buffer: Floats, distance: Floats
 ) -> float:
-    """Lower the squared distances of a tile to a new centre's; return their sum."""
+    """Lower the squared distances of a tile to a new center's; return their sum."""
     base = tile * TILE
     total = 0.0
     for i in range(lanes):

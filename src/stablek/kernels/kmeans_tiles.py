@@ -1,15 +1,15 @@
-"""Points in tiles, and which centre is nearest to each: the arithmetic under all of k-means.
+"""Points in tiles, and which center is nearest to each: the arithmetic under all of k-means.
 
 A tile holds 64 points, feature after feature, so that one vector instruction handles several
-points and a tile stays in the fastest cache while many centres pass over it. The number of
+points and a tile stays in the fastest cache while many centers pass over it. The number of
 features is padded to an even `width` with zeros.
 
-Centre k is compared with centre 0 by half the difference of squared distances,
+Center k is compared with center 0 by half the difference of squared distances,
 
     score_k(x) = w_k . (c_k + c_0) / 2 - x . w_k,    w_k = c_k - c_0,
 
-so centre 0 scores 0 and the lowest score is the nearest centre. It takes one product per
-feature where the distance takes a difference and a product; and as only differences of centres
+so center 0 scores 0 and the lowest score is the nearest center. It takes one product per
+feature where the distance takes a difference and a product; and as only differences of centers
 are multiplied, rounding does not grow with the distance of the data from the origin any faster
 than the rounding of the data itself.
 """
@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
 TILE = 64
-_FEATURES = 128  # features per pass over a tile: what stays in the cache for all centres
+_FEATURES = 128  # features per pass over a tile: what stays in the cache for all centers
 
 # Unsigned offsets: numba tests a signed index for wrap-around, which stops vector code.
 _1 = np.uint64(TILE)
@@ -59,10 +59,10 @@ def place(tile: int, index: int, feature: int, width: int) -> int:
 class Clouds(NamedTuple):
     """Sets of points in tiles.
 
-    Cloud c has ``n[c]`` points from tile ``tile_at[c]`` on. They were centred at ``mean[c]``
+    Cloud c has ``n[c]`` points from tile ``tile_at[c]`` on. They were centerd at ``mean[c]``
     and divided by ``unit[c]``; ``square[c]`` is the sum of squares that is left.
 
-    Where ``compact[c]``, the points of a tile are neighbours inside ``boxes[tile]``, its lower
+    Where ``compact[c]``, the points of a tile are neighbors inside ``boxes[tile]``, its lower
     and upper corner, with the sum ``totals[tile]``. Place i of tile t holds the cloud's point
     ``origin[t * TILE + i]``.
     """
@@ -80,7 +80,7 @@ class Clouds(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Scratch memory for the scores of some centres over one tile; ``rows`` counts from 0."""
+    """Scratch memory for the scores of some centers over one tile; ``rows`` counts from 0."""
 
     weights: Floats
     bias: Floats
@@ -91,7 +91,7 @@ class Scores(NamedTuple):
 
 
 def scores_memory(n_rows: int, width: int, at_once: int) -> Scores:
-    """Room for the weights of ``n_rows`` centres and the scores of ``at_once`` of them."""
+    """Room for the weights of ``n_rows`` centers and the scores of ``at_once`` of them."""
     return Scores(
         np.zeros((n_rows + 3, width)),
         np.zeros(n_rows + 3),
@@ -219,7 +219,7 @@ def nearest(
 ) -> None:
     """Label of the lowest score below ``bound``, else 0; ties to the lower label.
 
-    Row r belongs to centre ``rows[r] + 1``. Rows are taken in pairs, the odd one first: a lone
+    Row r belongs to center ``rows[r] + 1``. Rows are taken in pairs, the odd one first: a lone
     row later on would become a masked store, which is slow on some processors.
     """
     n_lanes = np.uint64(lanes)

@@ -83,7 +83,7 @@ def _rescale(points: Floats) -> None:
 
 @inner
 def _grow_ward(points: Floats, first: Ints, second: Ints, height: Floats) -> None:
-    """Ward's dendrogram by nearest-neighbour chains over centroids, in O(n) memory.
+    """Ward's dendrogram by nearest-neighbor chains over centroids, in O(n) memory.
 
     Clusters are packed in the order of their first points; a merged cluster takes the lower
     place, the other place is void until the next packing. Heights are half the squared Ward
@@ -150,7 +150,7 @@ def _nearest(
     best, near = bound, before
     last = n_features - 1  # shares a pass with the first; a lone feature counts twice, no matter
     home, away = points[0, here], points[last, here]
-    points[0, here] = np.inf  # not its own neighbour
+    points[0, here] = np.inf  # not its own neighbor
     for begin in range(0, used, _BLOCK):
         size = min(_BLOCK, used - begin)
         others = inverse[begin : begin + size]
@@ -231,7 +231,7 @@ def _finish(row: Floats, i: int, linkage: int) -> None:
     else:
         for j in range(row.shape[0]):
             row[j] = np.sqrt(row[j])
-    row[i] = np.inf  # not its own neighbour
+    row[i] = np.inf  # not its own neighbor
 
 
 @jit_sums
@@ -278,7 +278,7 @@ def distances_at(
 
 @inner
 def merge(distances: Floats, linkage: int, first: Ints, second: Ints, height: Floats) -> None:
-    """Dendrogram by nearest-neighbour chains over a matrix of distances, which is overwritten."""
+    """Dendrogram by nearest-neighbor chains over a matrix of distances, which is overwritten."""
     n = distances.shape[0]
     size = np.ones(n)
     void = np.zeros(n)  # infinite where a merged cluster was: added to distances, never nearest

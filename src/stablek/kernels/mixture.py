@@ -1,4 +1,4 @@
-"""Gaussian mixtures: expectation-maximisation and assignment, in blocks of points.
+"""Gaussian mixtures: expectation-maximization and assignment, in blocks of points.
 
 Points are kept feature by feature, so that vector instructions run over points. A model is
 
@@ -78,10 +78,10 @@ def block_size(n_features: int) -> int:
 def gaps_to(points: Floats, begin: int, size: int, mean: Floats, gaps: Floats) -> None:
     """Points from `begin` on, less a mean."""
     for feature in range(points.shape[0]):
-        centre = mean[feature]
+        center = mean[feature]
         source, target = points[feature, begin : begin + size], gaps[feature]
         for i in range(size):
-            target[i] = source[i] - centre
+            target[i] = source[i] - center
 
 
 @inner
@@ -243,7 +243,7 @@ def _zero(masses: Floats, sums: Floats, squares: Floats) -> None:
 def _hard_moments(
     points: Floats, labels: Ints, masses: Floats, means: Floats, sums: Floats, squares: Floats
 ) -> None:
-    """Moments of labelled points about the means of the labels, which are set here."""
+    """Moments of labeled points about the means of the labels, which are set here."""
     n_features, n = points.shape
     k = masses.shape[0]
     _zero(masses, means, squares)
@@ -301,7 +301,7 @@ def _copy(matrices: Floats, source: int, target: int) -> None:
 
 
 @inner
-def _maximise(
+def _maximize(
     kind: int,
     reg_covar: float,
     masses: Floats,
@@ -444,7 +444,7 @@ def fit(
     _hard_moments(start_points, start_labels, masses, means, sums, squares)
     bound, n_iter, converged = -np.inf, 0, False
     while True:
-        sound = _maximise(
+        sound = _maximize(
             kind, reg_covar, masses, sums, squares, weights, means, covariances, factors, offsets
         )
         if converged or not sound or n_iter == max_iter:

@@ -23,15 +23,15 @@ _TOL, _MAX_ITER = 1e-4, 300  # scikit-learn's for k-means
 
 
 @inner
-def _approach(points: Floats, centre: Floats, unit: Floats, near: Floats, out: Floats) -> float:
-    """Write the lesser of `near` and the squared distance to the centre; return the sum."""
+def _approach(points: Floats, center: Floats, unit: Floats, near: Floats, out: Floats) -> float:
+    """Write the lesser of `near` and the squared distance to the center; return the sum."""
     n_features, n = points.shape
     block = block_size(n_features)
     gaps, log = np.empty((n_features, block)), np.empty(block)
     total = 0.0
     for begin in range(0, n, block):
         size = min(block, n - begin)
-        gaps_to(points, begin, size, centre, gaps)
+        gaps_to(points, begin, size, center, gaps)
         log_density(gaps, unit, 0.0, size, log, log)
         known, target = near[begin : begin + size], out[begin : begin + size]
         for i in range(size):
@@ -42,9 +42,9 @@ def _approach(points: Floats, centre: Floats, unit: Floats, near: Floats, out: F
 
 
 @inner
-def _point(points: Floats, i: int, centre: Floats) -> None:
+def _point(points: Floats, i: int, center: Floats) -> None:
     for feature in range(points.shape[0]):
-        centre[feature] = points[feature, i]
+        center[feature] = points[feature, i]
 
 
 @inner
@@ -61,37 +61,37 @@ def _drawn(near: Floats, target: float) -> int:
 
 
 @inner
-def _plus_plus(points: Floats, unit: Floats, chance: Floats, centres: Floats) -> None:
-    """Greedy k-means++: each next centre is the best of a few points drawn by distance."""
+def _plus_plus(points: Floats, unit: Floats, chance: Floats, centers: Floats) -> None:
+    """Greedy k-means++: each next center is the best of a few points drawn by distance."""
     n = points.shape[1]
     near, trial, best = np.full(n, np.inf), np.empty(n), np.empty(n)
-    _point(points, min(int(chance[0, 0] * n), n - 1), centres[0])
-    total = _approach(points, centres[0], unit, near, near)
-    for c in range(1, centres.shape[0]):
+    _point(points, min(int(chance[0, 0] * n), n - 1), centers[0])
+    total = _approach(points, centers[0], unit, near, near)
+    for c in range(1, centers.shape[0]):
         least, chosen = np.inf, 0
         for t in range(chance.shape[1]):
             candidate = _drawn(near, chance[c, t] * total)
-            _point(points, candidate, centres[c])
-            left = _approach(points, centres[c], unit, near, trial)
+            _point(points, candidate, centers[c])
+            left = _approach(points, centers[c], unit, near, trial)
             if t == 0 or left < least:
                 least, chosen = left, candidate
                 best, trial = trial, best
-        _point(points, chosen, centres[c])
+        _point(points, chosen, centers[c])
         near, best = best, near
         total = least
 
 
 @inner
 def _lloyd(
-    points: Floats, unit: Floats, zeros: Floats, tol: float, centres: Floats, labels: Ints
+    points: Floats, unit: Floats, zeros: Floats, tol: float, centers: Floats, labels: Ints
 ) -> None:
     n_features, n = points.shape
-    k = centres.shape[0]
+    k = centers.shape[0]
     counts, sums, old = np.empty(k, np.intp), np.empty(k), np.empty(n, np.intp)
     for iteration in range(_MAX_ITER):
         for i in range(n):
             old[i] = labels[i]
-        assign(points, n, centres, unit, zeros, labels)
+        assign(points, n, centers, unit, zeros, labels)
         for c in range(k):
             counts[c] = 0
         n_moved = 0
@@ -102,7 +102,7 @@ def _lloyd(
             return
         for c in range(k):
             if counts[c] == 0:
-                _relocate(points, c, centres, counts, labels)
+                _relocate(points, c, centers, counts, labels)
         shift = 0.0
         for feature in range(n_features):
             source = points[feature]
@@ -112,21 +112,21 @@ def _lloyd(
                 sums[labels[i]] += source[i]
             for c in range(k):
                 if counts[c] > 0:
-                    gap = sums[c] / counts[c] - centres[c, feature]
-                    centres[c, feature] += gap
+                    gap = sums[c] / counts[c] - centers[c, feature]
+                    centers[c, feature] += gap
                     shift += gap * gap
         if shift <= tol:
             return
 
 
 @inner
-def _relocate(points: Floats, empty: int, centres: Floats, counts: Ints, labels: Ints) -> None:
-    """Give an empty cluster the point that is farthest from its own centre, if any is away."""
+def _relocate(points: Floats, empty: int, centers: Floats, counts: Ints, labels: Ints) -> None:
+    """Give an empty cluster the point that is farthest from its own center, if any is away."""
     farthest, chosen = 0.0, -1
     for i in range(points.shape[1]):
         distance = 0.0
         for feature in range(points.shape[0]):
-            gap = points[feature, i] - centres[labels[i], feature]
+            gap = points[feature, i] - centers[labels[i], feature]
             distance += gap * gap
         if distance > farthest and counts[labels[i]] > 1:
             farthest, chosen = distance, i
@@ -134,7 +134,7 @@ def _relocate(points: Floats, empty: int, centres: Floats, counts: Ints, labels:
         counts[labels[chosen]] -= 1
         counts[empty] = 1
         labels[chosen] = empty
-        _point(points, chosen, centres[empty])
+        _point(points, chosen, centers[empty])
 
 
 @inner
@@ -157,7 +157,7 @@ def _number(labels: Ints, numbered: Ints, place: Ints) -> Any:
 
 @jit
 def kmeans_starts(points: Floats, chance: Floats, labels: Ints) -> int:
-    """Run k-means once per row of `labels`, each time from its own first centres.
+    """Run k-means once per row of `labels`, each time from its own first centers.
 
     Runs that end with the same clusters as an earlier one are left out: the same labels lead
     to the same mixture.
@@ -166,7 +166,7 @@ def kmeans_starts(points: Floats, chance: Floats, labels: Ints) -> int:
     ----------
     points : ndarray of shape (p, n)
     chance : ndarray of shape (n_init, k, n_trials)
-        Uniform random numbers, which decide the first centres.
+        Uniform random numbers, which decide the first centers.
     labels : ndarray of shape (n_init, n)
         Output: labels of the different results, in order of first appearance.
 
@@ -178,7 +178,7 @@ def kmeans_starts(points: Floats, chance: Floats, labels: Ints) -> int:
     n_features, n = points.shape
     n_init, k, _ = chance.shape
     unit, zeros = np.ones((k, 1, n_features)), np.zeros(k)
-    centres, found = np.empty((k, n_features)), np.empty(n, np.intp)
+    centers, found = np.empty((k, n_features)), np.empty(n, np.intp)
     place, marks = np.empty(k, np.intp), np.empty(n_init, np.uint64)
     variance = 0.0
     for feature in range(n_features):
@@ -190,8 +190,8 @@ def kmeans_starts(points: Floats, chance: Floats, labels: Ints) -> int:
             variance += gap * gap / n
     n_different = 0
     for init in range(n_init):
-        _plus_plus(points, unit[0], chance[init], centres)
-        _lloyd(points, unit, zeros, _TOL * variance / n_features, centres, found)
+        _plus_plus(points, unit[0], chance[init], centers)
+        _lloyd(points, unit, zeros, _TOL * variance / n_features, centers, found)
         marks[n_different] = _number(found, labels[n_different], place)
         different = True
         for earlier in range(n_different):

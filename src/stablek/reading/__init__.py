@@ -6,7 +6,7 @@ TSV, Parquet, Arrow and Feather, ``.npy`` and ARFF; ``-`` is standard input.
 
 from stablek.reading._errors import InputError
 from stablek.reading._formats import FORMATS, format_of
-from stablek.reading._points import Points, n_distinct, read_points, standardise
+from stablek.reading._points import Points, n_distinct, read_points, standardize
 from stablek.reading._text import Layout
 
 __all__ = [
@@ -17,5 +17,5 @@ __all__ = [
     "format_of",
     "n_distinct",
     "read_points",
-    "standardise",
+    "standardize",
 ]

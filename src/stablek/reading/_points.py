@@ -20,7 +20,7 @@ from stablek.reading._errors import InputError
 from stablek.reading._formats import format_of, read_frame
 from stablek.reading._text import Layout
 
-__all__ = ["Points", "n_distinct", "read_points", "standardise"]
+__all__ = ["Points", "n_distinct", "read_points", "standardize"]
 
 Floats = NDArray[np.float64]
 
@@ -115,12 +115,12 @@ def read_points(
     return Points(np.ascontiguousarray(X), tuple(chosen), kept, id_name, ids, tuple(notes))
 
 
-def standardise(X: Floats) -> Floats:
+def standardize(X: Floats) -> Floats:
     """Zero mean and unit variance for every column; constant columns become 0.
 
     Examples
     --------
-    >>> standardise(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
+    >>> standardize(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
     # Take out a power of two first: squares of huge or tiny numbers are out of range.

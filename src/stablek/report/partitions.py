@@ -129,7 +129,7 @@ def _stability(
 
 
 def _match_colors(clusters: list[dict[str, Any]], labels: Ints, chosen: Ints | None) -> None:
-    """Give a cluster the colour of the chosen partition's cluster that it shares most with."""
+    """Give a cluster the color of the chosen partition's cluster that it shares most with."""
     regular = [cluster for cluster in clusters if cluster["label"] >= 0]
     colors: dict[int, int] = {}
     if chosen is not None:

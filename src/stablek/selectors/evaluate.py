@@ -271,8 +271,8 @@ class _GivenPartitionEngine:
             own = Group(group.rows, group.partitions[len(given) :])
             [similarity] = self.engine.similarities(X, [own], draw, epsilons, setting)
             if given:
-                labelled = [Group(group.rows, given)]
-                [first] = self.generic.similarities(X, labelled, draw, epsilons, setting)
+                labeled = [Group(group.rows, given)]
+                [first] = self.generic.similarities(X, labeled, draw, epsilons, setting)
                 similarity = np.concatenate([first, similarity])
             result.append(similarity)
         return result

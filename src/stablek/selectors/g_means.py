@@ -65,7 +65,7 @@ class GMeans(CriterionSelector):
     """Choose K by G-means (Hamerly and Elkan, 2003).
 
     From one cluster on, each cluster is split in two where its points, projected on the line
-    through the two centres, do not pass the Anderson-Darling test of normality.
+    through the two centers, do not pass the Anderson-Darling test of normality.
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ class GMeans(CriterionSelector):
             if not splits or room <= 0:
                 break
             chosen = sorted(splits, key=lambda split: -split[0])[:room]
-            kept = np.delete(solution.centres, [label for _, label, _ in chosen], axis=0)
-            children = [centres for *_, centres in chosen]
+            kept = np.delete(solution.centers, [label for _, label, _ in chosen], axis=0)
+            children = [centers for *_, centers in chosen]
             finer = lloyd(X, np.concatenate([kept, *children]))
             if finer.n_clusters <= solution.n_clusters:  # split clusters that ran empty
                 break
@@ -149,11 +149,11 @@ class GMeans(CriterionSelector):
         return verdict_of_splits(values, scores, solution.n_clusters)
 
     def _splits(self, X: Floats, solution: Solution) -> list[tuple[float, int, Floats]]:
-        """Statistic, label and children's centres of each cluster that fails the test."""
+        """Statistic, label and children's centers of each cluster that fails the test."""
         found = []
         for label in range(solution.n_clusters):
             points = X[solution.clusters.codes == label]
-            children = _children(points, solution.centres[label])
+            children = _children(points, solution.centers[label])
             if children is None:
                 continue
             line = children[0] - children[1]
@@ -168,8 +168,8 @@ class GMeans(CriterionSelector):
         return anderson_darling_p_value(statistic, n) < self.alpha
 
 
-def _children(points: Floats, centre: Floats) -> Floats | None:
-    """Centres of 2-means started on both sides of the centre, along the main axis."""
+def _children(points: Floats, center: Floats) -> Floats | None:
+    """Centers of 2-means started on both sides of the center, along the main axis."""
     if len(points) < _SMALLEST:
         return None
     covariance = np.atleast_2d(np.cov(points, rowvar=False))
@@ -177,5 +177,5 @@ def _children(points: Floats, centre: Floats) -> Floats | None:
     if eigenvalues[-1] <= 0.0:
         return None
     step = eigenvectors[:, -1] * np.sqrt(2.0 * eigenvalues[-1] / np.pi)
-    children = lloyd(points, np.stack([centre + step, centre - step]))
-    return children.centres if children.n_clusters == 2 else None
+    children = lloyd(points, np.stack([center + step, center - step]))
+    return children.centers if children.n_clusters == 2 else None

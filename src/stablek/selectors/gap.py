@@ -50,7 +50,7 @@ def _mean_pair_distances(X: Floats, clusters: Clusters) -> float:
 class Box(NamedTuple):
     """The box of the data along some axes, in which reference points are uniform."""
 
-    centre: Floats
+    center: Floats
     axes: Floats | None
     low: Floats
     high: Floats
@@ -59,16 +59,16 @@ class Box(NamedTuple):
         """As many uniform points."""
         points = random.uniform(self.low, self.high, (n, len(self.low)))
         turned = points if self.axes is None else points @ self.axes
-        return np.ascontiguousarray(turned + self.centre)
+        return np.ascontiguousarray(turned + self.center)
 
 
 def box_of(X: Floats, principal: bool) -> Box:
     """Box of X along its features or its principal axes."""
-    centre = X.mean(axis=0)
-    centred = X - centre
-    axes = np.linalg.svd(centred, full_matrices=False)[2] if principal else None
-    turned = centred if axes is None else centred @ axes.T
-    return Box(centre, axes, turned.min(axis=0), turned.max(axis=0))
+    center = X.mean(axis=0)
+    centerd = X - center
+    axes = np.linalg.svd(centerd, full_matrices=False)[2] if principal else None
+    turned = centerd if axes is None else centerd @ axes.T
+    return Box(center, axes, turned.min(axis=0), turned.max(axis=0))
 
 
 def _first_max(f: Floats) -> int:

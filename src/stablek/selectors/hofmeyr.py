@@ -38,9 +38,9 @@ def degrees_of_freedom(X: Floats, labels: Ints, means: Floats, sigma: float) -> 
     from stablek.kernels.edf import excess_degrees_of_freedom
 
     clusters = Clusters.of(labels)
-    centres = centroids(X, clusters)
-    excess = excess_degrees_of_freedom(X, clusters.codes, centres, clusters.sizes, means, sigma)
-    return float(centres.size + excess)
+    centers = centroids(X, clusters)
+    excess = excess_degrees_of_freedom(X, clusters.codes, centers, clusters.sizes, means, sigma)
+    return float(centers.size + excess)
 
 
 def local_linear(y: Floats, width: float) -> Floats:
@@ -72,7 +72,7 @@ def smooth(edf: Floats, n_features: int) -> tuple[Floats, float]:
 
 
 def _minima(curve: Floats) -> Ints:
-    """Interior positions that are at most as high as both neighbours."""
+    """Interior positions that are at most as high as both neighbors."""
     middle = curve[1:-1]
     return np.flatnonzero((middle <= curve[:-2]) & (middle <= curve[2:])) + 1
 
@@ -191,6 +191,6 @@ def _mean_degrees(X: Floats, labels: Ints, models: list[Solution]) -> float:
     values = []
     for model in models:
         sigma = np.sqrt(model.sse / X.size)
-        means = model.centres[model.clusters.codes]
+        means = model.centers[model.clusters.codes]
         values.append(degrees_of_freedom(X, labels, means, float(sigma)))
     return float(np.mean(values))

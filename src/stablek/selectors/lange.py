@@ -43,7 +43,7 @@ def matching_distance(first: NDArray[Any], second: NDArray[Any], k: int) -> floa
 class Lange(CriterionSelector):
     """Choose K by Lange, Roth, Braun and Buhmann (2004), stability-based model selection.
 
-    The data are split at random in halves, both are clustered, and a nearest-neighbour
+    The data are split at random in halves, both are clustered, and a nearest-neighbor
     classifier carries the labels of the first half over to the second. The share of points on
     which the two labelings of the second half differ, divided by what random labels give,
     should be small.
@@ -69,7 +69,7 @@ class Lange(CriterionSelector):
     n_clusters_ : int or None
         The answer; None for an abstention.
     k_values_, scores_ : ndarray of shape (n_k,)
-        Candidates and minus the normalised instability.
+        Candidates and minus the normalized instability.
     instability_, random_instability_ : ndarray of shape (n_k,)
         Mean over the splits, and over the random labelings.
     labels_, best_estimator_, best_value_, abstention_
@@ -135,9 +135,9 @@ def _split_distances(
     labels_first = cluster(engine, first, ks, entropy, "lange", split, "first")
     labels_second = cluster(engine, second, ks, entropy, "lange", split, "second")
     nearest = NearestNeighbors(n_neighbors=1).fit(first)
-    neighbour = nearest.kneighbors(second, return_distance=False)[:, 0]
+    neighbor = nearest.kneighbors(second, return_distance=False)[:, 0]
     return [
-        matching_distance(a[neighbour], b, k)
+        matching_distance(a[neighbor], b, k)
         for k, a, b in zip(ks, labels_first, labels_second, strict=True)
     ]
 

@@ -1,4 +1,4 @@
-"""K-means from given centres, for the methods that split clusters."""
+"""K-means from given centers, for the methods that split clusters."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ class Solution(NamedTuple):
     """A K-means solution without empty clusters."""
 
     clusters: Clusters
-    centres: Floats
+    centers: Floats
     sse: float
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
-        return len(self.centres)
+        return len(self.centers)
 
 
 def solution_of(X: Floats, labels: Ints) -> Solution:
-    """Solution with those labels: centres and squared error."""
+    """Solution with those labels: centers and squared error."""
     clusters = Clusters.of(labels)
-    centres = centroids(X, clusters)
-    return Solution(clusters, centres, scatter(X, clusters, centres))
+    centers = centroids(X, clusters)
+    return Solution(clusters, centers, scatter(X, clusters, centers))
 
 
-def lloyd(X: Floats, centres: Floats, max_iter: int = 300) -> Solution:
+def lloyd(X: Floats, centers: Floats, max_iter: int = 300) -> Solution:
     """Assign and average in turn until no label changes; clusters that run empty vanish."""
-    solution = solution_of(X, _nearest(X, centres))
+    solution = solution_of(X, _nearest(X, centers))
     for _ in range(max_iter):
-        labels = _nearest(X, solution.centres)
+        labels = _nearest(X, solution.centers)
         if np.array_equal(labels, solution.clusters.codes):
             break
         solution = solution_of(X, labels)
     return solution
 
 
-def _nearest(X: Floats, centres: Floats) -> Ints:
-    nearest = [cdist(X[rows], centres, "sqeuclidean").argmin(axis=1) for rows in blocks(len(X))]
+def _nearest(X: Floats, centers: Floats) -> Ints:
+    nearest = [cdist(X[rows], centers, "sqeuclidean").argmin(axis=1) for rows in blocks(len(X))]
     return np.concatenate(nearest)

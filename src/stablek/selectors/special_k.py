@@ -1,4 +1,4 @@
-"""SpecialK: count clusters of a neighbourhood graph by a bound on chance structure."""
+"""SpecialK: count clusters of a neighborhood graph by a bound on chance structure."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 _RADII = np.arange(10, 101) / 100.0
-_COVERED = 0.99  # share of the points that must have enough neighbours
+_COVERED = 0.99  # share of the points that must have enough neighbors
 _EIGENPAIRS = 200
 _COLUMNS = 50  # of the embedding, for K-means
 _PAIRS = 10  # of clusters that are tested, those with the largest cut
 
 
 def radius_graph(X: Floats, n_neighbors: int) -> csr_array | None:
-    """0/1 graph of the smallest radius that gives nearly all points enough neighbours.
+    """0/1 graph of the smallest radius that gives nearly all points enough neighbors.
 
-    Neighbours include the point itself. None when no radius up to 1 does.
+    Neighbors include the point itself. None when no radius up to 1 does.
     """
     if n_neighbors > len(X):
         return None
@@ -48,8 +48,8 @@ def radius_graph(X: Floats, n_neighbors: int) -> csr_array | None:
     return graph
 
 
-def neighbour_graph(X: Floats, n_neighbors: int) -> csr_array:
-    """Symmetric, normalised graph of the nearest neighbours, weighted by distance."""
+def neighbor_graph(X: Floats, n_neighbors: int) -> csr_array:
+    """Symmetric, normalized graph of the nearest neighbors, weighted by distance."""
     count = min(n_neighbors, len(X) - 1)
     graph = csr_array(NearestNeighbors(n_neighbors=count).fit(X).kneighbors_graph(mode="distance"))
     graph = (graph + graph.T) / 2.0
@@ -101,7 +101,7 @@ def _raw_log_bound(D: Floats, first: NDArray[np.bool_], second: NDArray[np.bool_
 class SpecialK(CriterionSelector):
     """Choose K by SpecialK (Hess and Duivesteijn, 2019).
 
-    K-means clusters the spectral embedding of a neighbourhood graph with ever more clusters,
+    K-means clusters the spectral embedding of a neighborhood graph with ever more clusters,
     as long as a bound says that no two of them could be one by chance.
 
     Parameters
@@ -112,11 +112,11 @@ class SpecialK(CriterionSelector):
         Consecutive numbers; the largest bounds the search.
     graph : {"radius", "neighbors"}, default="radius"
         The 0/1 graph of the smallest radius up to 1 with which nearly all points have
-        ``n_neighbors`` neighbours, or the symmetric graph of nearest neighbours. Which of them
+        ``n_neighbors`` neighbors, or the symmetric graph of nearest neighbors. Which of them
         the published study used is inferred. Without such a radius the method abstains: scale
         the features, or take "neighbors".
     n_neighbors : int, default=10
-        Neighbours wanted.
+        Neighbors wanted.
     alpha : float, default=0.01
         Level of the bound.
     random_state : int, RandomState, Generator or None, default=None
@@ -177,12 +177,12 @@ class SpecialK(CriterionSelector):
         X = reference.X
         scores = np.full(len(values), np.nan)
         self.own_labels_ = np.zeros(len(X), dtype=np.intp)
-        build = radius_graph if self.graph == "radius" else neighbour_graph
+        build = radius_graph if self.graph == "radius" else neighbor_graph
         graph = build(X, self.n_neighbors)
         if graph is None:
             reason = (
                 f"no radius up to {_RADII[-1]:g} gives {_COVERED:.0%} of the points "
-                f"{self.n_neighbors} neighbours; scale the features or set graph='neighbors'"
+                f"{self.n_neighbors} neighbors; scale the features or set graph='neighbors'"
             )
             return Verdict(scores, None, reason)
         # In the one-thread frame of all work: the bits must not depend on the machine's cores.

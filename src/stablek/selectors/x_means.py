@@ -35,7 +35,7 @@ def x_means_score(
     sizes : sequence of int
         Sizes of the clusters.
     sse : float
-        Sum of the squared distances to the centres.
+        Sum of the squared distances to the centers.
     n_features : int
         Number of features.
     formula : {"corrected", "original"}
@@ -147,14 +147,14 @@ class XMeans(CriterionSelector):
     def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
         X, k_max = reference.X, values[-1]
         start = reference.partitions([max(self.k_min, values[0])])[0]
-        solution = lloyd(X, solution_of(X, start.labels).centres)
+        solution = lloyd(X, solution_of(X, start.labels).centers)
         random = seeding.generator(reference.entropy, "x_means")
         met = [solution]
         while solution.n_clusters < k_max:
-            centres = self._split(X, solution, k_max, random)
-            if centres is None:
+            centers = self._split(X, solution, k_max, random)
+            if centers is None:
                 break
-            solution = lloyd(X, centres)
+            solution = lloyd(X, centers)
             if solution.n_clusters <= met[-1].n_clusters:  # split clusters that ran empty
                 break
             met.append(solution)
@@ -172,7 +172,7 @@ class XMeans(CriterionSelector):
     def _split(
         self, X: Floats, solution: Solution, k_max: int, random: np.random.Generator
     ) -> Floats | None:
-        """Centres after the splits that gain most, as many as there is room for."""
+        """Centers after the splits that gain most, as many as there is room for."""
         splits: list[tuple[float, int, Floats]] = []
         for label in range(solution.n_clusters):
             points = X[solution.clusters.codes == label]
@@ -182,21 +182,21 @@ class XMeans(CriterionSelector):
                 continue
             gain = self._score(points, children) - self._score(points, parent)
             if gain > 0:
-                splits.append((gain, label, children.centres))
+                splits.append((gain, label, children.centers))
         if not splits:
             return None
         splits.sort(key=lambda split: -split[0])
         chosen = splits[: k_max - solution.n_clusters]
-        kept = np.delete(solution.centres, [label for _, label, _ in chosen], axis=0)
-        return np.concatenate([kept, *(centres for *_, centres in chosen)])
+        kept = np.delete(solution.centers, [label for _, label, _ in chosen], axis=0)
+        return np.concatenate([kept, *(centers for *_, centers in chosen)])
 
     def _two_means(
         self, points: Floats, parent: Solution, random: np.random.Generator
     ) -> Solution | None:
         if len(points) < _SMALLEST or parent.sse == 0.0:
             return None
-        centre = parent.centres[0]
+        center = parent.centers[0]
         picked = points[random.integers(len(points), size=self.n_starts)]
-        tries = [lloyd(points, np.stack([point, 2 * centre - point])) for point in picked]
+        tries = [lloyd(points, np.stack([point, 2 * center - point])) for point in picked]
         split = [each for each in tries if each.n_clusters == 2]
         return min(split, key=lambda each: each.sse, default=None)

@@ -44,7 +44,7 @@
     return made;
   }
 
-  // ---- colours ----------------------------------------------------------------------------
+  // ---- colors ----------------------------------------------------------------------------
   const probe = element("span", { hidden: "" });
   document.body.append(probe);
   function color(name) {
@@ -95,7 +95,7 @@
   }
   const kPosition = (k) => (numeric ? S.candidates[k].value : k);
   const finite = (v) => (isNumber(v) ? v : null);
-  const emphasised = (k) => k === current();
+  const emphasized = (k) => k === current();
 
   const builders = {
     "plot-scores": () => {
@@ -131,8 +131,8 @@
           type: "bar", x: all.map(kPosition), y: all.map((i) => S.candidates[i].frequency), customdata: all,
           marker: {
             color: all.map((i) => kColor(i) || color("faint")),
-            opacity: all.map((i) => (emphasised(i) ? 1 : 0.55)),
-            line: { color: color("ink"), width: all.map((i) => (emphasised(i) ? 2 : 0)) },
+            opacity: all.map((i) => (emphasized(i) ? 1 : 0.55)),
+            line: { color: color("ink"), width: all.map((i) => (emphasized(i) ? 2 : 0)) },
           },
           hoverinfo: "text", textposition: "none",
           text: all.map((i) => `${plain(brief(named(i)))}<br>chosen in ${percent(S.candidates[i].frequency).replace("<", "&lt;")}`),
@@ -453,7 +453,7 @@
     root.dataset.theme = name;
     theme.setAttribute("aria-pressed", String(name === "dark"));
     theme.textContent = name === "dark" ? "Light" : "Dark";
-    theme.setAttribute("aria-label", `Switch to ${name === "dark" ? "light" : "dark"} colours`);
+    theme.setAttribute("aria-label", `Switch to ${name === "dark" ? "light" : "dark"} colors`);
   }
   const preference = matchMedia("(prefers-color-scheme: dark)");
   setTheme(preference.matches ? "dark" : "light");
@@ -507,7 +507,7 @@
   const LABELS = {
     "plot-scores": "Line chart of the score of each candidate", "plot-frequency": "Bar chart of the selection frequency",
     "plot-between": "Between stability against the noise level", "plot-within": "Within stability against the noise level",
-    "plot-stadion": "Stadion against the noise level", "plot-scatter": "Scatter plot of the points, coloured by cluster",
+    "plot-stadion": "Stadion against the noise level", "plot-scatter": "Scatter plot of the points, colored by cluster",
     "plot-votes": "Bar chart of how many criteria chose each number of clusters",
   };
   for (const id of charts) {
