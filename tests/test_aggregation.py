@@ -16,7 +16,7 @@ def make_paths(stadion, *, n_draws=4, values=None):
     values = tuple(range(1, n_k + 1)) if values is None else values
     between = np.repeat(stadion[:, :, None], n_draws, axis=2)
     return StabilityPaths(
-        values=values,
+        k_values=values,
         n_clusters=tuple(range(1, n_k + 1)),
         omega=(2, 3),
         epsilons=EPSILONS,
@@ -118,9 +118,9 @@ def test_cluster_stability_tells_hidden_clusters():
     members = ((Member(0, 0, 10),), (Member(0, 1, 6), Member(1, 2, 4)))
     paths = StabilityPaths(**{**paths.__dict__, "clusters": clusters, "members": members})
     first, second = cluster_stability(paths, select(paths, (1, 2)))
-    assert (first.label, first.size, first.hidden) == (0, 6, 3)
+    assert (first.label, first.size, first.hidden_k) == (0, 6, 3)
     assert first.within_stability == pytest.approx(0.95 / 2)
-    assert (second.size, second.hidden, second.within_stability) == (4, None, 0.0)
+    assert (second.size, second.hidden_k, second.within_stability) == (4, None, 0.0)
 
 
 def test_errors():

@@ -254,11 +254,11 @@ def test_cluster_stability_bars(fitted):
     expected = [cluster.within_stability for cluster in fitted.cluster_stability_]
     assert [bar.get_width() for bar in display.bars_] == expected
     hiding = ClusterStabilityDisplay(
-        labels=[0, 1], sizes=[5, 10], within_stability=[0.1, 0.9], hidden=[None, 3], between=0.8
+        labels=[0, 1], sizes=[5, 10], within_stability=[0.1, 0.9], hidden_k=[None, 3], between=0.8
     ).plot()
     assert [bar.get_hatch() for bar in hiding.bars_] == ["", "//"]
     assert [text.get_text().strip() for text in hiding.ax_.texts] == ["hides 3"]
-    assert hiding.frame()["hidden"].tolist() == [None, 3]
+    assert hiding.frame()["hidden_k"].tolist() == [None, 3]
 
 
 def test_contenders_are_the_chosen_and_the_best():

@@ -72,7 +72,7 @@ def groups_of(eng, X, conf, ks=(2, 3, 5), omega=(2, 3)):
     requests = [
         Request(np.flatnonzero(part.labels == label), omega, part)
         for part in whole
-        for label in range(part.value)
+        for label in range(part.k)
     ]
     requests = [request for request in requests if len(request.rows) > max(omega)]
     inside = eng.references(X, requests, conf)
@@ -99,7 +99,7 @@ def test_large_tree_with_many_packings_equals_scipys():
     [found] = engine().references(X, [Request(None, ks)], setting(X))
     expected = scipys_cuts(X, "ward")
     for partition in found:
-        np.testing.assert_array_equal(partition.labels, expected[partition.value])
+        np.testing.assert_array_equal(partition.labels, expected[partition.k])
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -109,7 +109,7 @@ def test_inside_a_node_the_tree_is_the_nodes_own(linkage):
     [whole] = eng.references(X, [Request(None, (2, 3, 4, 6))], conf)
     compared = 0
     for parent in whole:
-        for label in range(parent.value):
+        for label in range(parent.k):
             rows = np.flatnonzero(parent.labels == label)
             if len(rows) > 3:
                 assert parent.model.inside(rows) is not None
@@ -147,7 +147,7 @@ def test_similarities_equal_a_plain_loop(linkage, gaussian, p):
         for i, partition in enumerate(group.partitions):
             for e, epsilon in enumerate(EPSILONS):
                 noisy = (X + epsilon * (X.std(axis=0) * noise))[rows]
-                refit = AgglomerativeClustering(partition.value, linkage=linkage).fit(noisy)
+                refit = AgglomerativeClustering(partition.k, linkage=linkage).fit(noisy)
                 expected = adjusted_rand_score(partition.labels, refit.labels_)
                 assert values[i, e] == pytest.approx(expected, abs=1e-12)
 
@@ -277,7 +277,7 @@ def test_degenerate_data_gives_k_clusters_and_finite_similarities(name, linkage)
     ks = tuple(k for k in (1, 2, 3, n - 1, n) if 1 <= k <= n)
     [parts] = eng.references(X, [Request(None, ks)], conf)
     for part in parts:
-        assert len(np.unique(part.labels)) == part.value
+        assert len(np.unique(part.labels)) == part.k
     [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, conf)
     assert np.isfinite(values).all()
     np.testing.assert_allclose(values[:, 0], 1.0)  # no noise, same tree

@@ -166,8 +166,8 @@ def test_coordinates_in_a_frame_stand_for_the_points(engine, shape, perturbation
     setting = setting_of(X, "refit", perturbation=perturbation)
     groups = groups_of(engine, X, setting)
     similarities = engine.similarities(X, groups, 1, EPSILONS, setting)
-    monkeypatch.setattr("stablek.engines.kmeans.few", lambda *_: False)
-    requests = [Request(g.rows, tuple(p.value for p in g.partitions)) for g in groups]
+    monkeypatch.setattr("stablek.engines.kmeans.is_worthwhile", lambda *_: False)
+    requests = [Request(g.rows, tuple(p.k for p in g.partitions)) for g in groups]
     for group, plain in zip(groups, engine.references(X, requests, setting), strict=True):
         for a, b in zip(group.partitions, plain, strict=True):
             # Which of two centers comes first is a matter of rounding.
@@ -223,7 +223,7 @@ def test_other_perturbations_label_the_perturbed_points(data, perturbation, simi
         models = [engine.estimator(X, p) for p in partitions]
         again = Group(
             None,
-            tuple(type(p)(p.value, p.labels, m) for p, m in zip(partitions, models, strict=True)),
+            tuple(type(p)(p.k, p.labels, m) for p, m in zip(partitions, models, strict=True)),
         )
         [expected] = generic.similarities(X, [again], 0, epsilons, setting)
         np.testing.assert_allclose(found[0], expected, atol=1e-12)
@@ -364,7 +364,7 @@ def test_degenerate_data_give_finite_results(name, init, relabel):
     distinct = len(np.unique(X, axis=0))
     for partition in groups[0].partitions:
         assert np.isfinite(partition.model).all()
-        assert len(np.unique(partition.labels)) == min(partition.value, distinct)
+        assert len(np.unique(partition.labels)) == min(partition.k, distinct)
     found = engine.similarities(X, groups, 0, EPSILONS, setting)
     assert all(np.isfinite(s).all() for s in found)
     if relabel == "extend":

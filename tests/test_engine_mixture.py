@@ -79,7 +79,7 @@ def groups_of(eng, X, conf, ks=(2, 3, 4), omega=(2, 3)):
     requests = [
         Request(np.flatnonzero(part.labels == label), omega, part)
         for part in whole
-        for label in range(part.value)
+        for label in range(part.k)
     ]
     requests = [request for request in requests if len(request.rows) > 10]
     inside = eng.references(X, requests, conf)
@@ -92,7 +92,7 @@ def with_estimators(eng, X, groups):
     return [
         Group(
             group.rows,
-            tuple(Partition(p.value, p.labels, eng.estimator(X, p)) for p in group.partitions),
+            tuple(Partition(p.k, p.labels, eng.estimator(X, p)) for p in group.partitions),
         )
         for group in groups
     ]
@@ -232,7 +232,7 @@ def test_wide_models_extend_as_a_plain_loop(everything_wide, n, p):
     for group, values in zip(groups, found, strict=True):
         rows = np.arange(n) if group.rows is None else group.rows
         for i, partition in enumerate(group.partitions):
-            if partition.model.frame is not None:
+            if partition.model.subspace is not None:
                 continue  # in coordinates that scikit-learn's model does not know
             estimator = eng.estimator(X, partition)
             for e, epsilon in enumerate(levels):
@@ -367,7 +367,7 @@ def test_fits_for_several_values_do_not_depend_on_each_other():
     conf = setting(X)
     [together] = engine().references(X, [Request(None, (2, 3, 4))], conf)
     for partition in together:
-        [[alone]] = engine().references(X, [Request(None, (partition.value,))], conf)
+        [[alone]] = engine().references(X, [Request(None, (partition.k,))], conf)
         np.testing.assert_array_equal(alone.labels, partition.labels)
         np.testing.assert_array_equal(alone.model.means, partition.model.means)
 
@@ -482,12 +482,12 @@ def test_few_points_in_many_dimensions_are_handled_in_their_span(
         eng, given = MixtureEngine(clusterer), setting(X, perturbation)
         found = eng.references(X, requests, given)
         groups = [Group(r.rows, parts) for r, parts in zip(requests, found, strict=True)]
-        spans.append([group.partitions[0].model.frame is not None for group in groups])
+        spans.append([group.partitions[0].model.subspace is not None for group in groups])
         labels = np.concatenate([part.labels for parts in found for part in parts])
         return labels, np.concatenate(eng.similarities(X, groups, 1, 8 * EPSILONS, given))
 
     quick = answers()
-    monkeypatch.setattr(MixtureEngine, "_frame", lambda self, points: None)
+    monkeypatch.setattr(MixtureEngine, "_subspace", lambda self, points: None)
     plain = answers()
     assert spans == [[kind in ("full", "tied"), False], [False, False]]
     np.testing.assert_array_equal(quick[0], plain[0])

@@ -28,7 +28,7 @@ def agree(clusterer, param_name, name, ks):
     generic = GenericEngine(clusterer, param_name)
     assert type(fast) is not type(generic)
     [partitions] = fast.references(X, [Request(None, ks)], setting)
-    models = tuple(Partition(p.value, p.labels, fast.estimator(X, p)) for p in partitions)
+    models = tuple(Partition(p.k, p.labels, fast.estimator(X, p)) for p in partitions)
     [ours] = fast.similarities(X, [Group(None, partitions)], 0, LEVELS, setting)
     [theirs] = generic.similarities(X, [Group(None, models)], 0, LEVELS, setting)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)

@@ -151,7 +151,7 @@ def test_hidden_structure_is_warned_of(fitted):
     selector = copy(fitted)
     selector.paths_ = replace(fitted.paths_, clusters=perfect)
     summary = summarize(selector)
-    assert [c["hidden"] for c in chosen(summary)["clusters"]] == [2, 2, 2]
+    assert [c["hidden_k"] for c in chosen(summary)["clusters"]] == [2, 2, 2]
     assert "Cluster 0 hides 2 sub-clusters" in " ".join(summary["answer"]["cautions"])
     assert summarize(fitted)["answer"]["cautions"] == []
 
@@ -437,7 +437,7 @@ def test_a_large_report_stays_small():
         for start, size in zip(starts, sizes, strict=False)
     )
     selector.paths_ = StabilityPaths(
-        values=tuple(ks),
+        k_values=tuple(ks),
         n_clusters=tuple(ks),
         omega=(2, 3),
         epsilons=np.linspace(0, 1, 20),

@@ -339,10 +339,10 @@ def test_fewer_clusters_than_asked_is_told(blobs):
 def test_a_cluster_that_hides_others_is_told(blobs):
     """Of three clusters, K = 2 joins two: one of its clusters hides a partition into 2."""
     stadion = Stadion(k_range=[2], n_perturbations=4, random_state=0).fit(blobs)
-    hidden = {c.size: c.hidden for c in stadion.cluster_stability_}
+    hidden = {c.size: c.hidden_k for c in stadion.cluster_stability_}
     assert hidden == {30: None, 60: 2}
     right = Stadion(k_range=[3], n_perturbations=4, random_state=0).fit(blobs)
-    assert [c.hidden for c in right.cluster_stability_] == [None] * 3
+    assert [c.hidden_k for c in right.cluster_stability_] == [None] * 3
 
 
 class Chatty(OneFewer):

@@ -129,7 +129,7 @@ def select(
     within = paths.within_stability(columns)[..., :n_draws]
     per_draw = between - within
 
-    trivial_allowed = paths.values[0] is None or 1 in candidates
+    trivial_allowed = paths.k_values[0] is None or 1 in candidates
     chooser = _Chooser(paths.epsilons, aggregate, until_crossing, trivial_allowed)
     scores, winner, last = chooser(per_draw.mean(axis=-1)[None])
     weights = seeding.generator(entropy, "selection frequency").multinomial(
@@ -137,15 +137,15 @@ def select(
     )
     resampled = np.tensordot(weights / n_draws, per_draw, axes=(1, 2))
     _, winners, _ = chooser(resampled)
-    frequency = np.bincount(winners, minlength=len(paths.values)) / N_RESAMPLES
+    frequency = np.bincount(winners, minlength=len(paths.k_values)) / N_RESAMPLES
 
-    path_of = {value: path for path, value in enumerate(paths.values)}
+    path_of = {value: path for path, value in enumerate(paths.k_values)}
     index = [path_of[value] for value in candidates]
     best = int(winner[0])
     return Selection(
         k_values=candidates,
         n_clusters=paths.n_clusters[best],
-        best_value=paths.values[best],
+        best_value=paths.k_values[best],
         epsilons=paths.epsilons,
         between_stability=between.mean(axis=-1)[index],
         within_stability=within.mean(axis=-1)[index],
@@ -224,7 +224,7 @@ def cluster_stability(paths: StabilityPaths, selection: Selection) -> list[Clust
     What is hidden is judged at the level at which the chosen path is highest: there a partition
     inside a cluster that is nearly as stable as the chosen one is a structure of its own.
     """
-    best = paths.values.index(selection.best_value)
+    best = paths.k_values.index(selection.best_value)
     levels = counted_levels(paths.epsilons, selection.crossing_epsilon)
     within = paths.mean_over_omega(np.arange(len(paths.omega)))[:, levels].mean(axis=(1, 2))
     path = np.where(levels, paths.stadion[best].mean(axis=-1), -np.inf)

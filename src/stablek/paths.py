@@ -40,7 +40,7 @@ def reference_partitions(
 ) -> tuple[Partition, ...]:
     """Reference partition of X for each value."""
     size = max(1, len(values))
-    if engine.splits_values:
+    if engine.values_are_independent:
         size = _values_at_once(engine, len(values), len(X), n_workers(n_jobs))
     parts = [tuple(values[low : low + size]) for low in range(0, len(values), size)]
     tasks = [[Request(None, part)] for part in parts]
@@ -73,7 +73,7 @@ class Measurement:
         Perturbed copies per noise level.
     setting : Setting
         Noise, similarity and relabeling.
-    counts : bool
+    values_are_k : bool
         Whether values are numbers of clusters.
     own : bool
         Whether the partitions are the clusterer's own, so that one of X also serves as the
@@ -89,16 +89,16 @@ class Measurement:
         n_draws: int,
         setting: Setting,
         *,
-        counts: bool = True,
+        values_are_k: bool = True,
         own: bool = True,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
         self.engine, self.X, self.setting = engine, X, setting
-        self.omega, self.n_draws, self.counts = tuple(omega), n_draws, counts
+        self.omega, self.n_draws, self.values_are_k = tuple(omega), n_draws, values_are_k
         self.n_jobs, self.progress = n_jobs, progress
-        trivial = Partition(1 if counts else None, np.zeros(len(X), dtype=np.intp))
-        others = [p for p in partitions if not (counts and p.value == 1)]
+        trivial = Partition(1 if values_are_k else None, np.zeros(len(X), dtype=np.intp))
+        others = [p for p in partitions if not (values_are_k and p.k == 1)]
         self.partitions = (trivial, *others)
         self.members, clusters = _distinct_clusters(self.partitions)
         self.groups, self.group_of = self._groups(others, clusters, own)
@@ -112,7 +112,7 @@ class Measurement:
         The first group is X with the reference partitions and the re-clusterings of the one
         cluster that is all of X, which come first among the distinct clusters.
         """
-        known = {p.value for p in partitions} if own else set()
+        known = {p.k for p in partitions} if own else set()
         missing = [value for value in self._valid(len(self.X)) if value not in known]
         again = reference_partitions(
             self.engine, self.X, missing, self.setting, n_jobs=self.n_jobs
@@ -132,7 +132,7 @@ class Measurement:
         return groups, group_of
 
     def _valid(self, size: int) -> tuple[Any, ...]:
-        if not self.counts:
+        if not self.values_are_k:
             return self.omega
         return tuple(value for value in self.omega if value < size)
 
@@ -222,12 +222,12 @@ class Measurement:
                 continue
             rows, partitions = self.groups[group].rows, self.groups[group].partitions
             # Of two partitions with one value the later is the clusterer's own.
-            place = {p.value: i for i, p in enumerate(partitions)}
+            place = {p.k: i for i, p in enumerate(partitions)}
             for value in self._valid(len(self.X) if rows is None else len(rows)):
                 if value in place:
                     clusters[row, self.omega.index(value)] = similarities[group][place[value]]
         return StabilityPaths(
-            values=tuple(p.value for p in self.partitions),
+            k_values=tuple(p.k for p in self.partitions),
             n_clusters=tuple(len(members) for members in self.members),
             omega=self.omega,
             epsilons=np.asarray(epsilons, dtype=float),

@@ -29,7 +29,7 @@ class Partition:
 
     Parameters
     ----------
-    value : object
+    k : object
         The parameter value asked for; for most clusterers the number of clusters K.
     labels : ndarray of shape (n_rows,)
         Label of each point; -1 marks noise.
@@ -37,7 +37,7 @@ class Partition:
         What the engine needs to label other points, or None.
     """
 
-    value: Any
+    k: Any
     labels: Ints
     model: Any = None
 
@@ -50,14 +50,14 @@ class Request:
     ----------
     rows : ndarray or None
         Row numbers of the points in X, ascending; None stands for all of X.
-    values : sequence
+    k_values : sequence
         Parameter values to cluster with.
     parent : Partition or None
         The partition of X that has these points as one of its clusters, if any.
     """
 
     rows: Ints | None
-    values: Sequence[Any]
+    k_values: Sequence[Any]
     parent: Partition | None = None
 
 
@@ -89,7 +89,7 @@ class ClusterStability:
         Number of points.
     within_stability : float
         Mean over draws, noise levels up to the crossing and re-clustering sizes.
-    hidden : object or None
+    hidden_k : object or None
         The re-clustering value that is nearly as stable inside the cluster as the chosen
         partition is on the whole data; None when there is none.
     """
@@ -97,7 +97,7 @@ class ClusterStability:
     label: int
     size: int
     within_stability: float
-    hidden: Any = None
+    hidden_k: Any = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class StabilityPaths:
 
     Parameters
     ----------
-    values : tuple
+    k_values : tuple
         Parameter values, one per path. The first is 1, or None where values are not numbers
         of clusters: the one-cluster partition.
     n_clusters : tuple of int
@@ -126,7 +126,7 @@ class StabilityPaths:
         For each path, its clusters.
     """
 
-    values: tuple[Any, ...]
+    k_values: tuple[Any, ...]
     n_clusters: tuple[int, ...]
     omega: tuple[Any, ...]
     epsilons: Floats

@@ -205,10 +205,10 @@ def _integers(name: str, values: tuple[Any, ...], smallest: int) -> None:
         raise ValueError(f"{name} must be in ascending order, got {list(values)}")
 
 
-def check_k_range(k_range: Any, n_samples: int, *, counts: bool = True) -> tuple[Any, ...]:
+def check_k_range(k_range: Any, n_samples: int, *, values_are_k: bool = True) -> tuple[Any, ...]:
     """Candidates as a tuple; ascending integers of at most n_samples where they count clusters."""
     values = _values("k_range", k_range)
-    if counts:
+    if values_are_k:
         _integers("k_range", values, 1)
         if values[-1] > n_samples:
             raise ValueError(
@@ -218,10 +218,10 @@ def check_k_range(k_range: Any, n_samples: int, *, counts: bool = True) -> tuple
     return values
 
 
-def check_omega(omega: Any, *, counts: bool = True) -> tuple[Any, ...]:
+def check_omega(omega: Any, *, values_are_k: bool = True) -> tuple[Any, ...]:
     """Re-clustering values as a tuple; ascending integers above 1 where they count clusters."""
     values = _values("omega", omega)
-    if counts:
+    if values_are_k:
         _integers("omega", values, 2)
     return values
 

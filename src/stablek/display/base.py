@@ -128,7 +128,7 @@ def selected_index(estimator: Any) -> int | None:
 
 def path_index(estimator: Any) -> list[int]:
     """Row in ``paths_`` of each of ``k_values_``."""
-    row = {value: path for path, value in enumerate(estimator.paths_.values)}
+    row = {value: path for path, value in enumerate(estimator.paths_.k_values)}
     return [row[value] for value in np.asarray(estimator.k_values_).tolist()]
 
 

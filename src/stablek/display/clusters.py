@@ -36,7 +36,7 @@ class ClusterStabilityDisplay:
     labels : sequence of int
     sizes : sequence of int
     within_stability : array-like of shape (n_clusters,)
-    hidden : sequence
+    hidden_k : sequence
         For each cluster the re-clustering value that is stable inside it, or None.
     between : float, default=None
         Between stability of the partition.
@@ -50,8 +50,8 @@ class ClusterStabilityDisplay:
     Examples
     --------
     >>> display = ClusterStabilityDisplay(
-    ...     labels=[0, 1], sizes=[50, 100], within_stability=[0.1, 0.9], hidden=[None, 2])
-    >>> display.frame()["hidden"].tolist()
+    ...     labels=[0, 1], sizes=[50, 100], within_stability=[0.1, 0.9], hidden_k=[None, 2])
+    >>> display.frame()["hidden_k"].tolist()
     [None, 2]
     """
 
@@ -61,13 +61,13 @@ class ClusterStabilityDisplay:
         labels: Sequence[int],
         sizes: Sequence[int],
         within_stability: Any,
-        hidden: Sequence[Any],
+        hidden_k: Sequence[Any],
         between: float | None = None,
     ) -> None:
         self.labels = list(labels)
         self.sizes = list(sizes)
         self.within_stability = np.asarray(within_stability, dtype=np.float64)
-        self.hidden = list(hidden)
+        self.hidden_k = list(hidden_k)
         self.between = between
 
     @classmethod
@@ -85,12 +85,12 @@ class ClusterStabilityDisplay:
         """
         check_fitted(estimator, "cluster_stability_", cls.__name__)
         clusters = estimator.cluster_stability_
-        best = estimator.paths_.values.index(estimator.best_value_)
+        best = estimator.paths_.k_values.index(estimator.best_value_)
         display = cls(
             labels=[cluster.label for cluster in clusters],
             sizes=[cluster.size for cluster in clusters],
             within_stability=[cluster.within_stability for cluster in clusters],
-            hidden=[cluster.hidden for cluster in clusters],
+            hidden_k=[cluster.hidden_k for cluster in clusters],
             between=float(estimator.paths_.between[best][counted_levels(estimator)].mean()),
         )
         return display.plot(ax=ax)
@@ -110,7 +110,7 @@ class ClusterStabilityDisplay:
         self.ax_ = new_axes(ax)
         self.figure_ = self.ax_.figure
         color, highlight, *_ = [*category_colors(), *category_colors()]
-        hides = [hidden is not None for hidden in self.hidden]
+        hides = [hidden is not None for hidden in self.hidden_k]
         places = np.arange(len(self.labels))
         self.bars_ = self.ax_.barh(
             places,
@@ -118,7 +118,7 @@ class ClusterStabilityDisplay:
             color=[highlight if hidden else color for hidden in hides],
             hatch=["//" if hidden else "" for hidden in hides],
         )
-        for place, hidden in zip(places, self.hidden, strict=True):
+        for place, hidden in zip(places, self.hidden_k, strict=True):
             if hidden is not None:
                 self.ax_.annotate(
                     f" hides {hidden}",
@@ -155,6 +155,6 @@ class ClusterStabilityDisplay:
                 "size": self.sizes,
                 "within_stability": self.within_stability,
                 # Objects, so that None stays None and 2 an int.
-                "hidden": pd.Series(self.hidden, dtype=object),
+                "hidden_k": pd.Series(self.hidden_k, dtype=object),
             }
         )

@@ -17,7 +17,7 @@ def engine_for(
     clusterer: Any,
     param_name: str,
     *,
-    counts: bool = True,
+    values_are_k: bool = True,
     engine: Literal["auto", "generic"] = "auto",
 ) -> Engine:
     """Engine for a clusterer: a fast one where it honors every parameter, else the generic.
@@ -28,7 +28,7 @@ def engine_for(
         Not changed.
     param_name : str
         The parameter that is searched.
-    counts : bool
+    values_are_k : bool
         Whether its values are numbers of clusters.
     engine : {"auto", "generic"}
         "generic" never takes a fast engine.
@@ -40,8 +40,10 @@ def engine_for(
     >>> type(engine_for(KMeans(), "n_clusters", engine="generic")).__name__
     'GenericEngine'
     """
-    fast = _fast_engine(clusterer) if engine == "auto" and counts else None
-    return GenericEngine(clusterer, param_name, counts=counts) if fast is None else fast
+    fast = _fast_engine(clusterer) if engine == "auto" and values_are_k else None
+    return (
+        GenericEngine(clusterer, param_name, values_are_k=values_are_k) if fast is None else fast
+    )
 
 
 def _fast_engine(clusterer: Any) -> Engine | None:

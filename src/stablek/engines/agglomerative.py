@@ -89,7 +89,7 @@ class AgglomerativeEngine:
     """
 
     prefer: Literal["threads", "processes"] = "threads"
-    splits_values = False
+    values_are_independent = False
 
     def __init__(self, clusterer: Any) -> None:
         self.clusterer = clusterer
@@ -129,8 +129,8 @@ class AgglomerativeEngine:
             coefficients,
             packed.rows,
             packed.row_starts,
-            packed.values,
-            packed.value_starts,
+            packed.k_values,
+            packed.partition_starts,
             packed.labels,
             packed.label_starts,
             packed.n_labels,
@@ -142,17 +142,17 @@ class AgglomerativeEngine:
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
         _no_extension(setting)
-        copies = self._copies(X, None, [partition.value], draw, epsilons, setting)
+        copies = self._copies(X, None, [partition.k], draw, epsilons, setting)
         return [(rows, labels[0]) for rows, labels in copies]
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         """Fitted AgglomerativeClustering with the partition's labels."""
-        estimator = clone(self.clusterer).set_params(n_clusters=partition.value).fit(X)
+        estimator = clone(self.clusterer).set_params(n_clusters=partition.k).fit(X)
         estimator.labels_ = partition.labels.copy()
         return estimator
 
     def _reference(self, X: Floats, request: Request) -> tuple[Partition, ...]:
-        if not request.values:
+        if not request.k_values:
             return ()
         tree = None
         if request.rows is None:
@@ -165,14 +165,14 @@ class AgglomerativeEngine:
         model = tree if request.rows is None else None  # to be cut again inside its nodes
         return tuple(
             Partition(value, labels, model)
-            for value, labels in zip(request.values, tree.labels(request.values), strict=True)
+            for value, labels in zip(request.k_values, tree.labels(request.k_values), strict=True)
         )
 
     def _similarities(
         self, X: Floats, group: Group, draw: int, epsilons: Floats, setting: Setting
     ) -> Floats:
         """The way of one copy at a time, for any perturbation and any similarity."""
-        values = [partition.value for partition in group.partitions]
+        values = [partition.k for partition in group.partitions]
         result = np.empty((len(values), len(epsilons)))
         copies = self._copies(X, group.rows, values, draw, epsilons, setting)
         for e, (rows, labels) in enumerate(copies):

@@ -40,7 +40,7 @@ class Engine(Protocol):
     prefer: Literal["threads", "processes"]
     """Which workers suit the engine: threads where its kernels release the GIL."""
 
-    splits_values: bool
+    values_are_independent: bool
     """Whether fits for different values may be different tasks: they share little or nothing."""
 
     def references(

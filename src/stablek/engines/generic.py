@@ -31,18 +31,18 @@ class GenericEngine:
         Cloned before each use.
     param_name : str
         The parameter that takes the values; may be nested, as in ``kmeans__n_clusters``.
-    counts : bool
+    values_are_k : bool
         Whether the values are numbers of clusters. If not, a value with which the clusterer
         raises ValueError on some points is left out of the partitions of those points.
     """
 
     prefer: Literal["threads", "processes"] = "processes"
-    splits_values = True
+    values_are_independent = True
 
-    def __init__(self, clusterer: Any, param_name: str, *, counts: bool = True) -> None:
+    def __init__(self, clusterer: Any, param_name: str, *, values_are_k: bool = True) -> None:
         self.clusterer = clusterer
         self.param_name = param_name
-        self.counts = counts
+        self.values_are_k = values_are_k
 
     def references(
         self, X: Floats, requests: Sequence[Request], setting: Setting
@@ -75,12 +75,12 @@ class GenericEngine:
         points = X if request.rows is None else X[request.rows]
         keep = setting.relabel == "extend" or request.rows is None
         partitions = []
-        for value in request.values:
+        for value in request.k_values:
             try:
                 seed = seeding.seed(setting.entropy, "reference", value)
                 fitted = self._fit(points, value, seed, quiet=request.rows is not None)
             except ValueError:
-                if self.counts:
+                if self.values_are_k:
                     raise
                 continue
             labels = _labels_of(fitted, points)
@@ -103,10 +103,10 @@ class GenericEngine:
     def _label(self, noisy: Floats, partition: Partition, draw: int, setting: Setting) -> Ints:
         if setting.relabel == "extend":
             return np.asarray(partition.model.predict(noisy), dtype=np.intp)
-        if self.counts and partition.value >= len(noisy):
+        if self.values_are_k and partition.k >= len(noisy):
             return np.arange(len(noisy))  # a subsample can be smaller than K
-        seed = seeding.seed(setting.entropy, "refit", partition.value, draw)
-        return _labels_of(self._fit(noisy, partition.value, seed), noisy)
+        seed = seeding.seed(setting.entropy, "refit", partition.k, draw)
+        return _labels_of(self._fit(noisy, partition.k, seed), noisy)
 
     def _fit(self, points: Floats, value: Any, seed: int, *, quiet: bool = True) -> Any:
         estimator = clone(self.clusterer).set_params(**{self.param_name: value})

@@ -14,9 +14,9 @@ from sklearn.cluster import KMeans
 
 from stablek import seeding
 from stablek.engines.base import Setting
-from stablek.engines.frames import Frame, few
 from stablek.engines.generic import compare
 from stablek.engines.packing import is_additive, scaled_noise
+from stablek.engines.subspace import Subspace, is_worthwhile
 from stablek.perturbations import Draw, perturb
 from stablek.results import Group, Partition, Request
 from stablek.similarity import Agreement
@@ -74,7 +74,7 @@ class KMeansEngine:
     """
 
     prefer: Literal["threads", "processes"] = "threads"
-    splits_values = True
+    values_are_independent = True
 
     def __init__(self, clusterer: Any) -> None:
         self.clusterer = clusterer
@@ -90,16 +90,16 @@ class KMeansEngine:
         X = np.ascontiguousarray(X)
         sizes = np.array([len(X) if r.rows is None else len(r.rows) for r in requests])
         for request, size in zip(requests, sizes, strict=True):
-            if request.values and max(request.values) > size:
+            if request.k_values and max(request.k_values) > size:
                 raise ValueError(
-                    f"k_range: {max(request.values)} clusters are asked of {size} points; "
+                    f"k_range: {max(request.k_values)} clusters are asked of {size} points; "
                     f"leave out values above the number of points"
                 )
         result: list[tuple[Partition, ...]] = []
-        frame = Frame.of(X) if few(*X.shape) else None
-        points = X if frame is None else frame.coordinates(X)
+        subspace = Subspace.of(X) if is_worthwhile(*X.shape) else None
+        points = X if subspace is None else subspace.coordinates(X)
         for start, stop in batches(sizes, points.shape[1]):
-            result += self._references(X, points, frame, requests[start:stop], setting)
+            result += self._references(X, points, subspace, requests[start:stop], setting)
         return result
 
     def similarities(
@@ -135,7 +135,7 @@ class KMeansEngine:
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         """A fitted KMeans that has the partition's labels and centers."""
-        fitted = clone(self.clusterer).set_params(n_clusters=partition.value)
+        fitted = clone(self.clusterer).set_params(n_clusters=partition.k)
         params = fitted.get_params()
         fitted.set_params(init=partition.model, n_init=1, max_iter=1, algorithm="lloyd")
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -169,14 +169,14 @@ class KMeansEngine:
         self,
         X: Floats,
         points: Floats,
-        frame: Frame | None,
+        subspace: Subspace | None,
         requests: Sequence[Request],
         setting: Setting,
     ) -> list[tuple[Partition, ...]]:
-        """Partitions of the points, which are X or its coordinates in a frame."""
+        """Partitions of the points, which are X or its coordinates in a subspace."""
         from stablek.kernels.kmeans_batches import Task, fit, in_units, labels_of
 
-        packed = _pack(X, [r.rows for r in requests], [r.values for r in requests])
+        packed = _pack(X, [r.rows for r in requests], [r.k_values for r in requests])
         n_fits, sizes = np.diff(packed.parts), np.diff(packed.bounds)
         task = Task(
             packed.rows,
@@ -190,16 +190,16 @@ class KMeansEngine:
         work, clouds, centers = fit(points, points, task, None, rule)
         centers = in_units(clouds, work, centers, points.shape[1])
         del clouds  # as large as X, and `labels_of` needs as much
-        if frame is not None:
+        if subspace is not None:
             # Products are rounded by their shape: those of a fit are alone, as in any other task.
             fits = np.split(centers, np.cumsum(packed.ks)[:-1])
-            centers = np.concatenate([frame.points(own) for own in fits])
+            centers = np.concatenate([subspace.points(own) for own in fits])
         labels, label_at = labels_of(X, task, centers)
         center_at = np.cumsum(packed.ks) - packed.ks
         result = []
         for r, request in enumerate(requests):
             partitions = []
-            for value, f in zip(request.values, range(*packed.parts[r : r + 2]), strict=True):
+            for value, f in zip(request.k_values, range(*packed.parts[r : r + 2]), strict=True):
                 found = labels[label_at[f] : label_at[f] + sizes[r]]
                 # A cluster's partitions are many, and only this engine reads their labels: they
                 # are kept in few bytes.
@@ -219,9 +219,9 @@ class KMeansEngine:
 
         noise = scaled_noise(X, draw, 0, len(X), setting)
         rule = self._rule(X.shape[1], setting, "refit", draw)
-        frame = Frame.of(X, noise) if few(2 * len(X), X.shape[1]) else None
-        if frame is not None:
-            X, noise = frame.coordinates(X), noise @ frame.axes
+        subspace = Subspace.of(X, noise) if is_worthwhile(2 * len(X), X.shape[1]) else None
+        if subspace is not None:
+            X, noise = subspace.coordinates(X), noise @ subspace.axes
         n_levels, n_parts = len(epsilons), [len(group.partitions) for group in groups]
         part_at = np.cumsum([0, *n_parts])
         sums = np.empty((part_at[-1], n_levels, N_SUMS))
@@ -247,8 +247,8 @@ class KMeansEngine:
                 ks,
             )
             models = [p.model for p in partitions]
-            if frame is not None:
-                models = [frame.coordinates(model) for model in models]
+            if subspace is not None:
+                models = [subspace.coordinates(model) for model in models]
             guides = np.concatenate(models)
             guide_at = np.cumsum(packed.ks) - packed.ks
             guides = guides[_ranges(guide_at[part], ks)]
@@ -292,7 +292,7 @@ class KMeansEngine:
                 )
             return nearest_labels(noisy, [p.model for p in partitions])
         labels = [np.arange(len(noisy)) for _ in partitions]  # a subsample can be smaller than K
-        fitted = [i for i, p in enumerate(partitions) if p.value < len(noisy)]
+        fitted = [i for i, p in enumerate(partitions) if p.k < len(noisy)]
         if fitted:
             again = self._refit(noisy, [partitions[i] for i in fitted], draw, setting)
             for i, found in zip(fitted, again, strict=True):
@@ -304,7 +304,7 @@ class KMeansEngine:
     ) -> list[Ints]:
         from stablek.kernels.kmeans_batches import Task
 
-        n, ks = len(noisy), np.array([p.value for p in partitions])
+        n, ks = len(noisy), np.array([p.k for p in partitions])
         task = Task(
             np.arange(n),
             np.zeros(1, dtype=np.int64),
@@ -347,7 +347,7 @@ def _pack(X: Floats, rows: Sequence[Ints | None], values: Sequence[Sequence[Any]
 
 
 def _pack_groups(X: Floats, groups: Sequence[Group]) -> _Packed:
-    return _pack(X, [g.rows for g in groups], [[p.value for p in g.partitions] for g in groups])
+    return _pack(X, [g.rows for g in groups], [[p.k for p in g.partitions] for g in groups])
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:
@@ -376,7 +376,7 @@ def _extended(
 
     n_levels = len(epsilons)
     centers = np.concatenate([p.model for group in groups for p in group.partitions])
-    ks = np.array([p.value for group in groups for p in group.partitions], dtype=np.intp)
+    ks = np.array([p.k for group in groups for p in group.partitions], dtype=np.intp)
     parts = np.cumsum([0, *(len(group.partitions) for group in groups)])
     cells = n_levels * ks * ks
     table_at = np.cumsum(cells) - cells
@@ -425,7 +425,7 @@ def _relabeled(
     """Labels of noisy copies by the nearest reference center, one block of rows at a time."""
     from stablek.kernels.kmeans_batches import nearest_labels, row_blocks
 
-    small: Any = np.int8 if partition.value < 128 else np.int32  # there are many of them
+    small: Any = np.int8 if partition.k < 128 else np.int32  # there are many of them
     labels = [np.empty(len(X), dtype=small) for _ in epsilons]
     for start, stop in row_blocks(len(X), X.shape[1]):
         noise = scaled_noise(X, draw, start, stop, setting)

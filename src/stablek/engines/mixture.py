@@ -16,7 +16,6 @@ from sklearn.mixture import GaussianMixture
 
 from stablek import seeding
 from stablek.engines.base import Setting
-from stablek.engines.frames import Frame, few
 from stablek.engines.generic import compare
 from stablek.engines.kmeans import KMeansEngine
 from stablek.engines.mixture_wide import (
@@ -27,6 +26,7 @@ from stablek.engines.mixture_wide import (
     wide_agreements,
 )
 from stablek.engines.packing import additive_noise, pack, unpack
+from stablek.engines.subspace import Subspace, is_worthwhile
 from stablek.mixture import (
     MAX_HIERARCHY,
     SINGULAR,
@@ -83,7 +83,7 @@ def unsupported(clusterer: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A fitted mixture, laid out as `stablek.kernels.mixture` tells; in a frame, if it has one.
+    """A fitted mixture, laid out as `stablek.kernels.mixture` tells; in a subspace, if it has one.
 
     Models of clusters, of which there are many, have no covariances: only users ask for those.
     """
@@ -96,7 +96,7 @@ class Mixture:
     lower_bound: float
     n_iter: int
     converged: bool
-    frame: Frame | None = None
+    subspace: Subspace | None = None
 
 
 class MixtureEngine:
@@ -113,7 +113,7 @@ class MixtureEngine:
     def __init__(self, clusterer: Any) -> None:
         self.clusterer = clusterer
         self.hierarchical = isinstance(clusterer, SVDGaussianMixture)
-        self.splits_values = not self.hierarchical  # one hierarchy serves every value
+        self.values_are_independent = not self.hierarchical  # one hierarchy serves every value
         self._kmeans: KMeansEngine | None = None
         if isinstance(clusterer, KMeansGaussianMixture):
             kmeans = KMeans(n_init=clusterer.n_init, random_state=clusterer.random_state)
@@ -129,10 +129,10 @@ class MixtureEngine:
             points = X if request.rows is None else X[request.rows]
             keep = setting.relabel == "extend" or request.rows is None
             # Users see the models of X: these stay as they are.
-            frame = None if request.rows is None else self._frame(points)
-            fits = self._fit(points, frame, request.values, setting, "reference")
+            subspace = None if request.rows is None else self._subspace(points)
+            fits = self._fit(points, subspace, request.k_values, setting, "reference")
             partitions = []
-            for value, (labels, model) in zip(request.values, fits, strict=True):
+            for value, (labels, model) in zip(request.k_values, fits, strict=True):
                 if request.rows is not None and isinstance(model, Mixture):
                     model = replace(model, covariances=None)
                 partitions.append(Partition(value, labels, model if keep else None))
@@ -158,7 +158,7 @@ class MixtureEngine:
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         """Fitted GaussianMixture with the parameters of the partition's model."""
-        estimator = clone(self.clusterer).set_params(n_components=partition.value)
+        estimator = clone(self.clusterer).set_params(n_components=partition.k)
         model = partition.model
         if isinstance(model, WideMixture):
             model = _laid_out(model)
@@ -212,28 +212,28 @@ class MixtureEngine:
                 noisy = np.asarray(noisy, dtype=np.float64)
                 labels = [_predict(partition.model, noisy) for partition in partitions]
             else:
-                values = [p.value for p in partitions if p.value < len(noisy)]
-                frame = self._frame(noisy)
-                fits = iter(self._fit(noisy, frame, values, setting, "refit", draw))
+                values = [p.k for p in partitions if p.k < len(noisy)]
+                subspace = self._subspace(noisy)
+                fits = iter(self._fit(noisy, subspace, values, setting, "refit", draw))
                 everyone = np.arange(len(noisy))  # a subsample can be smaller than K
-                labels = [next(fits)[0] if p.value < len(noisy) else everyone for p in partitions]
+                labels = [next(fits)[0] if p.k < len(noisy) else everyone for p in partitions]
             copies.append((kept, labels))
         return copies
 
-    def _frame(self, points: Floats) -> Frame | None:
-        """Frame in which the points are better handled; None for the space they are in.
+    def _subspace(self, points: Floats) -> Subspace | None:
+        """Subspace in which the points are better handled; None for the space they are in.
 
         Off its axes every full or tied covariance is ``reg_covar`` alone, and every mean the
         same: there the components do not differ, at any point. So the mixture of the coordinates
         stands for the mixture of the points, at a fraction of the cost.
         """
         correlated = self.clusterer.covariance_type in ("full", "tied")
-        return Frame.of(points) if correlated and few(*points.shape) else None
+        return Subspace.of(points) if correlated and is_worthwhile(*points.shape) else None
 
     def _fit(
         self,
         points: Floats,
-        frame: Frame | None,
+        subspace: Subspace | None,
         values: Sequence[int],
         setting: Setting,
         *what: Any,
@@ -249,11 +249,11 @@ class MixtureEngine:
                 )
         if not values:
             return []
-        by_feature = start_points = _by_feature(points, frame)
+        by_feature = start_points = _by_feature(points, subspace)
         if self.hierarchical:
             chosen = self._choose(points, setting.entropy, *what)
             starts = [labels[None] for labels in hierarchical_labels(chosen, values)]
-            start_points = _by_feature(chosen, frame)
+            start_points = _by_feature(chosen, subspace)
         elif self._kmeans is not None:
             [found] = self._kmeans.references(points, [Request(None, tuple(values))], setting)
             starts = [partition.labels[None].astype(np.intp) for partition in found]
@@ -261,7 +261,7 @@ class MixtureEngine:
             starts = [self._starts(by_feature, k, setting.entropy, *what) for k in values]
         wide = self.clusterer.covariance_type == "full" and is_wide(len(by_feature))
         fit = self._fit_wide if wide else self._fit_narrow
-        return fit(by_feature, values, start_points, starts, frame)
+        return fit(by_feature, values, start_points, starts, subspace)
 
     def _starts(self, points: Floats, k: int, entropy: int, role: str, *draw: int) -> Ints:
         """Labels to start from, one row for each different result of k-means."""
@@ -282,7 +282,7 @@ class MixtureEngine:
         values: Sequence[int],
         start_points: Floats,
         starts: Sequence[Ints],
-        frame: Frame | None = None,
+        subspace: Subspace | None = None,
     ) -> list[tuple[Ints, Mixture]]:
         """Labels and model for each value, from its starts, by the kernels."""
         from stablek.kernels.mixture import fit
@@ -295,7 +295,7 @@ class MixtureEngine:
             means, covariances = np.empty((k, p)), np.empty((k, q, p))
             model = (np.empty(k), means, covariances, np.empty((k, q, p)), np.empty(k))
             sound, bound, n_iter, converged = fit(points, *rule, start_points, labels, *model)
-            return Mixture(*model, bound, n_iter, converged, frame) if sound else None
+            return Mixture(*model, bound, n_iter, converged, subspace) if sound else None
 
         models = [_best(from_labels, k, each) for k, each in zip(values, starts, strict=True)]
         return [(_assign(model, points), model) for model in models]
@@ -306,7 +306,7 @@ class MixtureEngine:
         values: Sequence[int],
         start_points: Floats,
         starts: Sequence[Ints],
-        frame: Frame | None = None,
+        subspace: Subspace | None = None,
     ) -> list[tuple[Ints, WideMixture]]:
         """Labels and model for each value, from its starts, by matrix products."""
         c = self.clusterer
@@ -315,7 +315,7 @@ class MixtureEngine:
             start = Components(np.ascontiguousarray(start_points.T), here.ridge)
 
         def from_labels(k: int, labels: Ints) -> WideMixture | None:
-            return fit_wide(here, k, float(c.tol), int(c.max_iter), start, labels, frame)
+            return fit_wide(here, k, float(c.tol), int(c.max_iter), start, labels, subspace)
 
         models = [_best(from_labels, k, each) for k, each in zip(values, starts, strict=True)]
         return [(model.predict(here), model) for model in models]
@@ -369,9 +369,9 @@ def _extended(
     for g in apart:
         rows, partitions = groups[g].rows, groups[g].partitions
         points, moves = (X, noise) if rows is None else (X[rows], noise[rows])
-        frame = partitions[0].model.frame
-        if frame is not None:
-            points, moves = frame.coordinates(points), moves @ frame.axes
+        subspace = partitions[0].model.subspace
+        if subspace is not None:
+            points, moves = subspace.coordinates(points), moves @ subspace.axes
         count = _counted_wide if isinstance(partitions[0].model, WideMixture) else _counted
         [result[g]] = count(points, moves, [Group(None, partitions)], epsilons, setting)
     return [result[g] for g in range(len(groups))]
@@ -380,7 +380,7 @@ def _extended(
 def _is_apart(group: Group) -> bool:
     """Whether the group's models cannot be handled with those of other groups."""
     model = group.partitions[0].model
-    return isinstance(model, WideMixture) or model.frame is not None
+    return isinstance(model, WideMixture) or model.subspace is not None
 
 
 def _counted_wide(
@@ -411,7 +411,7 @@ def _counted(
         packed.rows,
         packed.row_starts,
         np.array([len(model.weights) for model in models], dtype=np.intp),
-        packed.value_starts,
+        packed.partition_starts,
         packed.labels,
         packed.label_starts,
         packed.n_labels,
@@ -422,9 +422,9 @@ def _counted(
     return unpack(sums, packed, setting)
 
 
-def _by_feature(points: Floats, frame: Frame | None) -> Floats:
-    """Points as the kernels take them: feature by feature, in the frame if there is one."""
-    return np.ascontiguousarray((points if frame is None else frame.coordinates(points)).T)
+def _by_feature(points: Floats, subspace: Subspace | None) -> Floats:
+    """Points as the kernels take them: feature by feature, in the subspace if there is one."""
+    return np.ascontiguousarray((points if subspace is None else subspace.coordinates(points)).T)
 
 
 def _rescaled(points: Floats) -> Floats:
@@ -436,11 +436,11 @@ def _rescaled(points: Floats) -> Floats:
 
 def _predict(model: Mixture | WideMixture, points: Floats) -> Ints:
     """Component of the highest posterior of each point."""
-    return _assign(model, _by_feature(points, model.frame))
+    return _assign(model, _by_feature(points, model.subspace))
 
 
 def _assign(model: Mixture | WideMixture, points: Floats) -> Ints:
-    """`_predict` of points that are feature by feature, in the model's frame."""
+    """`_predict` of points that are feature by feature, in the model's subspace."""
     if isinstance(model, WideMixture):
         return model.predict(points.T)
     from stablek.kernels.mixture import assign

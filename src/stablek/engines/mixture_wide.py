@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import logsumexp
 
-from stablek.engines.frames import Frame
+from stablek.engines.subspace import Subspace
 
 __all__ = ["Component", "Components", "WideMixture", "fit_wide", "is_wide", "wide_agreements"]
 
@@ -204,13 +204,13 @@ class Components:
 
 @dataclass(frozen=True)
 class WideMixture:
-    """A fitted mixture; in a frame, if it has one."""
+    """A fitted mixture; in a subspace, if it has one."""
 
     components: tuple[Component, ...]
     lower_bound: float
     n_iter: int
     converged: bool
-    frame: Frame | None = None
+    subspace: Subspace | None = None
 
     @property
     def weights(self) -> Floats:
@@ -260,7 +260,7 @@ def fit_wide(
     max_iter: int,
     start: Components,
     start_labels: Ints,
-    frame: Frame | None = None,
+    subspace: Subspace | None = None,
 ) -> WideMixture | None:
     """Fit a mixture; same steps and same end as scikit-learn's. None if it gets singular.
 
@@ -274,13 +274,13 @@ def fit_wide(
         As in scikit-learn's GaussianMixture.
     start, start_labels
         Points whose labels give the model to start from, mostly the same.
-    frame : Frame or None
+    subspace : Subspace or None
         Whose coordinates the points are.
     """
     found = start.of((start_labels == np.arange(k)[:, None]).astype(float))
     bound, n_iter, converged = -np.inf, 0, False
     while found is not None:
-        model = WideMixture(found, bound, n_iter, converged, frame)
+        model = WideMixture(found, bound, n_iter, converged, subspace)
         if converged or n_iter == max_iter:
             return model
         logs = model.log_densities(components)

@@ -30,10 +30,10 @@ class PackedGroups:
         Rows of X of every group.
     row_starts : ndarray of shape (n_groups + 1,)
         Group g has the rows from ``row_starts[g]`` to ``row_starts[g + 1]``.
-    values : ndarray of shape (n_partitions,)
+    k_values : ndarray of shape (n_partitions,)
         Value of every partition of every group.
-    value_starts : ndarray of shape (n_groups + 1,)
-        Group g has the partitions from ``value_starts[g]`` to ``value_starts[g + 1]``.
+    partition_starts : ndarray of shape (n_groups + 1,)
+        Group g has the partitions from ``partition_starts[g]`` to ``partition_starts[g + 1]``.
     labels : ndarray
         Labels of every partition, none negative.
     label_starts, n_labels : ndarray of shape (n_partitions,)
@@ -42,8 +42,8 @@ class PackedGroups:
 
     rows: Ints
     row_starts: Ints
-    values: Ints
-    value_starts: Ints
+    k_values: Ints
+    partition_starts: Ints
     labels: Ints
     label_starts: Ints
     n_labels: Ints
@@ -68,8 +68,8 @@ def pack(groups: Sequence[Group], n_samples: int) -> PackedGroups:
     return PackedGroups(
         rows=_joined(rows),
         row_starts=_starts([len(r) for r in rows]),
-        values=np.array([partition.value for partition in partitions], dtype=np.intp),
-        value_starts=_starts([len(group.partitions) for group in groups]),
+        k_values=np.array([partition.k for partition in partitions], dtype=np.intp),
+        partition_starts=_starts([len(group.partitions) for group in groups]),
         labels=labels,
         label_starts=label_starts,
         n_labels=_from_zero(labels, label_starts, sizes),
@@ -86,7 +86,7 @@ def unpack(sums: Floats, packed: PackedGroups, setting: Setting) -> list[Floats]
     """
     assert setting.similarity.of_agreement is not None
     similarity = setting.similarity.of_agreement(Agreement(*sums))
-    return [similarity[start:stop] for start, stop in pairwise(packed.value_starts)]
+    return [similarity[start:stop] for start, stop in pairwise(packed.partition_starts)]
 
 
 def is_additive(setting: Setting) -> bool:

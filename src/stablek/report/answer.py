@@ -122,7 +122,7 @@ def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
     ----------
     fitted : Fitted
     clusters : list of dict
-        Clusters of the chosen partition, with ``label`` and ``hidden``.
+        Clusters of the chosen partition, with ``label`` and ``hidden_k``.
     """
     found = []
     frequency = fitted.answer_frequency
@@ -134,10 +134,10 @@ def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
             f"{fitted.values[-1]} is the largest candidate: a larger K may do better. "
             f"Try a wider k_range."
         )
-    hides = [cluster for cluster in clusters if cluster.get("hidden") is not None]
+    hides = [cluster for cluster in clusters if cluster.get("hidden_k") is not None]
     for cluster in hides[:5]:
         found.append(
-            f"Cluster {cluster['label']} hides {cluster['hidden']} sub-clusters that are as "
+            f"Cluster {cluster['label']} hides {cluster['hidden_k']} sub-clusters that are as "
             f"stable as the partition itself."
         )
     if len(hides) > 5:

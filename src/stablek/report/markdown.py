@@ -61,7 +61,7 @@ def _chosen(summary: dict[str, Any]) -> list[str]:
     if not chosen:
         return []
     headers = ["cluster", "points", "share", "within stability", "hides"]
-    fields = ["label", "size", "share", "within_stability", "hidden"]
+    fields = ["label", "size", "share", "within_stability", "hidden_k"]
     rows = [
         [percentage(c[f]) if f == "share" else number(c[f]) for f in fields]
         for c in chosen[0]["clusters"]

@@ -108,7 +108,7 @@ def _clusters(
                 "size": size,
                 "share": size / len(labels),
                 "within_stability": None if inside is None else inside.within_stability,
-                "hidden": None if inside is None else inside.hidden,
+                "hidden_k": None if inside is None else inside.hidden_k,
             }
         )
     return {

@@ -81,4 +81,4 @@ def _bic(reference: Reference, partition: Partition) -> float:
     if isinstance(engine, MixtureEngine) and partition.model is not None:
         [found] = run(engine.bic, [(X, partition)])  # without matrices that no one will see
         return found
-    return float(reference.estimator(partition.value).bic(X))
+    return float(reference.estimator(partition.k).bic(X))

@@ -66,7 +66,7 @@ class CriterionSelector(BaseSelector):
     clusterers: ClassVar[tuple[type, ...] | None] = None
     """Clusterers for which the method is defined; None for all."""
 
-    needs_counts: ClassVar[bool] = True
+    needs_k: ClassVar[bool] = True
     """Whether the searched parameter must be a number of clusters."""
 
     consecutive: ClassVar[bool] = False
@@ -98,19 +98,21 @@ class CriterionSelector(BaseSelector):
             self.best_estimator_ = None
             return
         best = reference.partitions([verdict.value])[0]
-        self.n_clusters_ = int(best.value) if reference.counts else n_clusters_of(best)
+        self.n_clusters_ = int(best.k) if reference.values_are_k else n_clusters_of(best)
         self.labels_ = best.labels.copy()
         self.best_estimator_ = reference.estimator(verdict.value)
 
     def _candidates(self, reference: Reference) -> tuple[Any, ...]:
         n_samples = len(reference.X)
-        if self.needs_counts and not reference.counts:
+        if self.needs_k and not reference.values_are_k:
             raise CannotJudgeError(
                 f"method {self.method!r} needs a parameter that counts clusters, "
                 f"got param_name={reference.param_name!r}"
             )
-        values = validation.check_k_range(self.k_range, n_samples, counts=reference.counts)
-        if not reference.counts:
+        values = validation.check_k_range(
+            self.k_range, n_samples, values_are_k=reference.values_are_k
+        )
+        if not reference.values_are_k:
             return values
         validation.check_distinct(reference.X, values[-1])
         if self.consecutive and any(b != a + 1 for a, b in pairwise(values)):
@@ -130,7 +132,7 @@ class CriterionSelector(BaseSelector):
     ) -> list[Partition]:
         """Reference partitions, with a warning where they lack clusters."""
         partitions = reference.partitions(values)
-        if reference.counts:
+        if reference.values_are_k:
             found = tuple(len(np.unique(each.labels)) for each in partitions)
             warn_fewer_clusters(tuple(values), found)
         return partitions

@@ -229,9 +229,9 @@ def _measurement(
 
 def _evaluation(paths: StabilityPaths) -> PartitionEvaluation:
     # With the labels in one cluster there is but one path.
-    path = len(paths.values) - 1
+    path = len(paths.k_values) - 1
     stadion = paths.stadion.mean(axis=-1)
-    selection = aggregating.select(paths, (paths.values[path],))
+    selection = aggregating.select(paths, (paths.k_values[path],))
     return PartitionEvaluation(
         n_clusters=paths.n_clusters[path],
         epsilons=paths.epsilons,
@@ -252,7 +252,7 @@ class _Given(int):
 class _GivenPartitionEngine:
     """The clusterer's engine, but the generic one for the partition that was given."""
 
-    splits_values = True
+    values_are_independent = True
 
     def __init__(self, engine: Engine, generic: GenericEngine) -> None:
         self.engine, self.generic, self.prefer = engine, generic, engine.prefer
@@ -267,7 +267,7 @@ class _GivenPartitionEngine:
     ) -> list[Floats]:
         result = []
         for group in groups:
-            given = tuple(p for p in group.partitions if isinstance(p.value, _Given))
+            given = tuple(p for p in group.partitions if isinstance(p.k, _Given))
             own = Group(group.rows, group.partitions[len(given) :])
             [similarity] = self.engine.similarities(X, [own], draw, epsilons, setting)
             if given:

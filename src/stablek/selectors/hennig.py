@@ -127,16 +127,12 @@ class Hennig(CriterionSelector):
         partitions = self._reference_partitions(reference, values)
         draws = range(self.n_bootstraps)
         fewest = min(len(_bootstrap(len(X), entropy, draw)) for draw in draws)
-        judged = [p for p in partitions if len(np.unique(p.labels)) > 1 and p.value <= fewest]
-        tasks = [
-            (X, engine, [(p.value, p.labels) for p in judged], entropy, draw) for draw in draws
-        ]
+        judged = [p for p in partitions if len(np.unique(p.labels)) > 1 and p.k <= fewest]
+        tasks = [(X, engine, [(p.k, p.labels) for p in judged], entropy, draw) for draw in draws]
         found = execution.run(_jaccards, tasks, n_jobs=self.n_jobs, prefer=engine.prefer)
-        means = {p.value: np.mean([d[i] for d in found], axis=0) for i, p in enumerate(judged)}
+        means = {p.k: np.mean([d[i] for d in found], axis=0) for i, p in enumerate(judged)}
         self.jaccard_ = [
-            np.asarray(means[p.value])
-            if p.value in means
-            else np.full(len(np.unique(p.labels)), np.nan)
+            np.asarray(means[p.k]) if p.k in means else np.full(len(np.unique(p.labels)), np.nan)
             for p in partitions
         ]
         verdicts = {rule: self._verdict(values, rule) for rule in RULES}

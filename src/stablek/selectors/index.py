@@ -65,7 +65,7 @@ class IndexSelector(CriterionSelector):
         Why there is no answer.
     """
 
-    needs_counts: ClassVar[bool] = False
+    needs_k: ClassVar[bool] = False
 
     def __init__(
         self,

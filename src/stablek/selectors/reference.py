@@ -42,7 +42,7 @@ class Reference:
         Not changed.
     param_name : str
         The parameter that is searched.
-    counts : bool
+    values_are_k : bool
         Whether its values are numbers of clusters.
     engine : Engine
         Of the clusterer.
@@ -55,7 +55,7 @@ class Reference:
     X: Floats
     clusterer: Any
     param_name: str
-    counts: bool
+    values_are_k: bool
     engine: Engine
     entropy: int
     n_jobs: int | None = None
@@ -70,10 +70,10 @@ class Reference:
                 self.X,
                 missing,
                 self.entropy,
-                counts=self.counts,
+                values_are_k=self.values_are_k,
                 n_jobs=self.n_jobs,
             )
-            self._made.update((partition.value, partition) for partition in made)
+            self._made.update((partition.k, partition) for partition in made)
         failed = [value for value in values if value not in self._made]
         if failed:
             raise ValueError(f"k_range: the clusterer cannot cluster X with the values {failed}")
@@ -81,7 +81,7 @@ class Reference:
 
     def estimator(self, value: Any) -> Any:
         """The clusterer fitted with that value."""
-        if self.counts and value == 1:
+        if self.values_are_k and value == 1:
             # The one-cluster partition needs no fit; the estimator does.
             return clone(self.clusterer).set_params(**{self.param_name: 1}).fit(self.X)
         [fitted] = run(self.engine.estimator, [(self.X, self.partitions([value])[0])])
@@ -89,7 +89,7 @@ class Reference:
 
     def labels(self, values: Sequence[Any]) -> Ints | None:
         """Labels for each value, (n_k, n_samples); None where some were never asked for."""
-        known = [*self._made] if not self.counts else [1, *self._made]
+        known = [*self._made] if not self.values_are_k else [1, *self._made]
         if any(value not in known for value in values):
             return None
         return np.stack([partition.labels for partition in self.partitions(values)])
@@ -107,9 +107,9 @@ def make_reference(
     """Reference for a clusterer, whose parameter for K is found where it is not named."""
     check_clusterer(clusterer)
     name = find_param_name(clusterer, param_name)
-    counts = name.rpartition("__")[2] in COUNT_NAMES
-    chosen = engine_for(clusterer, name, counts=counts, engine=engine)
-    return Reference(X, clusterer, name, counts, chosen, entropy, n_jobs)
+    values_are_k = name.rpartition("__")[2] in COUNT_NAMES
+    chosen = engine_for(clusterer, name, values_are_k=values_are_k, engine=engine)
+    return Reference(X, clusterer, name, values_are_k, chosen, entropy, n_jobs)
 
 
 def partitions_of(
@@ -118,7 +118,7 @@ def partitions_of(
     values: Sequence[Any],
     entropy: int,
     *,
-    counts: bool = True,
+    values_are_k: bool = True,
     n_jobs: int | None = None,
 ) -> tuple[Partition, ...]:
     """Partition of X, or of any data, for every value, as the engine's clusterer finds it.
@@ -130,8 +130,8 @@ def partitions_of(
     setting = Setting(
         entropy, PERTURBATIONS["uniform"], np.zeros(X.shape[1]), SIMILARITIES["ari"], "extend"
     )
-    one = (Partition(1, np.zeros(len(X), dtype=np.intp)),) if counts and 1 in values else ()
-    several = [value for value in values if not (counts and value == 1)]
+    one = (Partition(1, np.zeros(len(X), dtype=np.intp)),) if values_are_k and 1 in values else ()
+    several = [value for value in values if not (values_are_k and value == 1)]
     return one + reference_partitions(engine, X, several, setting, n_jobs=n_jobs)
 
 

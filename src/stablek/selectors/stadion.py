@@ -179,17 +179,17 @@ class Stadion(BaseSelector):
         self, reference: Reference
     ) -> tuple[Sequence[Partition], Setting, StabilityPaths]:
         """Reference partitions, K = 1 first, and paths; the clusters' own are let go of."""
-        X, counts = reference.X, reference.counts
+        X, values_are_k = reference.X, reference.values_are_k
         aggregating.resolve_aggregation(self.aggregation)
         validation.check_flag("until_crossing", self.until_crossing)
         parameters = {**self.get_params(deep=False), "random_state": reference.entropy}
         setting = make_setting(X, reference.clusterer, parameters)
         epsilons = check_levels(self.epsilons, self.n_epsilons, setting.perturbation)
         n_draws = validation.check_count("n_perturbations", self.n_perturbations)
-        omega = validation.check_omega(self.omega, counts=counts)
+        omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
-        candidates = validation.check_k_range(self.k_range, len(X), counts=counts)
-        if counts:
+        candidates = validation.check_k_range(self.k_range, len(X), values_are_k=values_are_k)
+        if values_are_k:
             validation.check_distinct(X, candidates[-1])
 
         measurement = Measurement(
@@ -199,12 +199,12 @@ class Stadion(BaseSelector):
             omega,
             n_draws,
             setting,
-            counts=counts,
+            values_are_k=values_are_k,
             n_jobs=self.n_jobs,
             progress=progress,
         )
-        if counts:
-            asked = tuple(p.value for p in measurement.partitions[1:])
+        if values_are_k:
+            asked = tuple(p.k for p in measurement.partitions[1:])
             warn_fewer_clusters(asked, tuple(len(m) for m in measurement.members[1:]))
         self.relabel_ = setting.relabel
         paths = measure_paths(measurement, epsilons, self.n_epsilons)
@@ -212,8 +212,8 @@ class Stadion(BaseSelector):
 
     def _select(self, **changes: Any) -> Selection:
         options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
-        counts = self.paths_.values[0] == 1
-        candidates = tuple(self.k_range) if counts else tuple(self.paths_.values[1:])
+        values_are_k = self.paths_.k_values[0] == 1
+        candidates = tuple(self.k_range) if values_are_k else tuple(self.paths_.k_values[1:])
         candidates = tuple(v.item() if isinstance(v, np.generic) else v for v in candidates)
         return aggregating.select(
             self.paths_, candidates, entropy=self._entropy, **{**options, **changes}
@@ -235,13 +235,13 @@ class Stadion(BaseSelector):
     def _store_partition(
         self, reference: Reference, partitions: Sequence[Partition], setting: Setting
     ) -> None:
-        partition_of = {p.value: p for p in partitions}
+        partition_of = {p.k: p for p in partitions}
         labels = [partition_of[k].labels for k in self.k_values_.tolist()]
         self.reference_labels_ = np.stack(labels)
         best: Partition = partition_of[self.best_value_]
         self.labels_ = best.labels.copy()
         if best is partitions[0]:
-            self.best_estimator_ = reference.estimator(1) if reference.counts else None
+            self.best_estimator_ = reference.estimator(1) if reference.values_are_k else None
             self.point_stability_ = np.ones(len(reference.X))
             return
         self.best_estimator_ = reference.estimator(self.best_value_)
@@ -321,7 +321,7 @@ class Stadion(BaseSelector):
         check_is_fitted(self)
         validation.check_choice("library", library, ["pandas", "polars"])
         n_k, n_epsilons = self.stadion_paths_.shape
-        path_of = {value: path for path, value in enumerate(self.paths_.values)}
+        path_of = {value: path for path, value in enumerate(self.paths_.k_values)}
         index = [path_of[k] for k in self.k_values_.tolist()]
         columns = {
             "k": np.repeat(self.k_values_, n_epsilons),

@@ -295,7 +295,7 @@
         const bar = element("i", { "aria-hidden": "true" }, element("b", { style: { width: `${100 * Math.max(0, Math.min(1, w || 0))}%` } }));
         row.append(element("td", { className: "n" }, element("span", { className: "bar" }, bar, fixed(w))));
         const hidden = element("td");
-        if (c.hidden !== null) hidden.append(element("span", { className: "tag" }, `hides ${text(c.hidden)}`));
+        if (c.hidden_k !== null) hidden.append(element("span", { className: "tag" }, `hides ${text(c.hidden_k)}`));
         row.append(hidden);
       }
       const look = (label) => () => { if (state.cluster !== label) { state.cluster = label; if ($("plot-scatter")) draw(["plot-scatter"]); } };

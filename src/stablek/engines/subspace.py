@@ -7,34 +7,34 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Frame", "few"]
+__all__ = ["Subspace", "is_worthwhile"]
 
 Floats = NDArray[np.float64]
 
 
-def few(n: int, n_features: int) -> bool:
-    """Whether n points are so few that a frame pays.
+def is_worthwhile(n: int, n_features: int) -> bool:
+    """Whether n points are so few that a subspace pays.
 
     Examples
     --------
-    >>> few(50, 100), few(51, 100)
+    >>> is_worthwhile(50, 100), is_worthwhile(51, 100)
     (True, False)
     """
     return 2 * n <= n_features
 
 
 @dataclass(frozen=True)
-class Frame:
+class Subspace:
     """Axes that span few points in many dimensions.
 
     Examples
     --------
     >>> points = np.random.default_rng(0).normal(size=(4, 50))
-    >>> frame = Frame.of(points)
-    >>> coordinates = frame.coordinates(points)
+    >>> subspace = Subspace.of(points)
+    >>> coordinates = subspace.coordinates(points)
     >>> coordinates.shape
     (4, 4)
-    >>> np.allclose(frame.points(coordinates), points)
+    >>> np.allclose(subspace.points(coordinates), points)
     True
     """
 
@@ -42,8 +42,8 @@ class Frame:
     axes: Floats
 
     @classmethod
-    def of(cls, points: Floats, moves: Floats | None = None) -> Frame:
-        """Frame of these points, and of vectors that they may move along.
+    def of(cls, points: Floats, moves: Floats | None = None) -> Subspace:
+        """Subspace of these points, and of vectors that they may move along.
 
         It has as many axes as it is given points and vectors.
         """
