@@ -48,7 +48,7 @@ def ours(X: np.ndarray, seed: int) -> list[float]:
     setting = Setting(
         seed, PERTURBATIONS["uniform"], np.ones(X.shape[1]), SIMILARITIES["ari"], "extend"
     )
-    [partitions] = engine.references(X, [Request(None, KS)], setting)
+    [partitions] = engine.references(X, [Request(None, KS)], setting.entropy)
     return [float(((X - p.model[p.labels]) ** 2).sum()) for p in partitions]
 
 

@@ -338,7 +338,7 @@ def kernel() -> str:
     X = _large(n)
     engine = engine_for(KMeans(n_init=1), "n_clusters")
     setting = Setting(0, PERTURBATIONS["uniform"], X.std(axis=0), SIMILARITIES["ari"], "extend")
-    [(partition,)] = engine.references(X, [Request(None, (k,))], setting)
+    [(partition,)] = engine.references(X, [Request(None, (k,))], setting.entropy)
     groups, levels = [Group(None, (partition,))], np.linspace(0, 1, n_levels)
     with threadpool_limits(1):
         A = np.random.default_rng(0).normal(size=(1500, 1500))

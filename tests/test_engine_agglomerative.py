@@ -68,14 +68,14 @@ def scipys_cuts(X, linkage):
 
 def groups_of(eng, X, conf, ks=(2, 3, 5), omega=(2, 3)):
     """X with its partitions, and each cluster of each partition with its re-clusterings."""
-    [whole] = eng.references(X, [Request(None, ks)], conf)
+    [whole] = eng.references(X, [Request(None, ks)], conf.entropy)
     requests = [
         Request(np.flatnonzero(part.labels == label), omega, part)
         for part in whole
         for label in range(part.k)
     ]
     requests = [request for request in requests if len(request.rows) > max(omega)]
-    inside = eng.references(X, requests, conf)
+    inside = eng.references(X, requests, conf.entropy)
     groups = [Group(r.rows, parts) for r, parts in zip(requests, inside, strict=True)]
     return [Group(None, whole), *groups]
 
@@ -87,7 +87,7 @@ def test_every_cut_of_every_tree_equals_scipys(linkage):
         n, p = int(rng.integers(2, 140)), int(rng.choice([1, 2, 3, 4, 5, WIDE]))
         X = rng.normal(size=(n, p)) + 4 * rng.integers(0, 3, size=(n, 1))
         ks = tuple(range(1, n + 1))
-        [found] = engine(linkage).references(X, [Request(None, ks)], setting(X))
+        [found] = engine(linkage).references(X, [Request(None, ks)], setting(X).entropy)
         expected = scipys_cuts(X, linkage)
         for k in ks:
             np.testing.assert_array_equal(found[k - 1].labels, expected[k])
@@ -96,7 +96,7 @@ def test_every_cut_of_every_tree_equals_scipys(linkage):
 def test_large_tree_with_many_packings_equals_scipys():
     X = blobs(1500, 3, seed=4)
     ks = (2, 7, 40, 300, 1499)
-    [found] = engine().references(X, [Request(None, ks)], setting(X))
+    [found] = engine().references(X, [Request(None, ks)], setting(X).entropy)
     expected = scipys_cuts(X, "ward")
     for partition in found:
         np.testing.assert_array_equal(partition.labels, expected[partition.k])
@@ -106,7 +106,7 @@ def test_large_tree_with_many_packings_equals_scipys():
 def test_inside_a_node_the_tree_is_the_nodes_own(linkage):
     X = blobs(120, seed=3)
     eng, conf = engine(linkage), setting(X)
-    [whole] = eng.references(X, [Request(None, (2, 3, 4, 6))], conf)
+    [whole] = eng.references(X, [Request(None, (2, 3, 4, 6))], conf.entropy)
     compared = 0
     for parent in whole:
         for label in range(parent.k):
@@ -114,7 +114,7 @@ def test_inside_a_node_the_tree_is_the_nodes_own(linkage):
             if len(rows) > 3:
                 assert parent.model.inside(rows) is not None
                 requests = [Request(rows, (2, 3), parent), Request(rows, (2, 3))]
-                shared, fresh = eng.references(X, requests, conf)
+                shared, fresh = eng.references(X, requests, conf.entropy)
                 for a, b in zip(shared, fresh, strict=True):
                     np.testing.assert_array_equal(a.labels, b.labels)
                 compared += 1
@@ -124,10 +124,10 @@ def test_inside_a_node_the_tree_is_the_nodes_own(linkage):
 def test_rows_that_are_no_node_get_a_tree_of_their_own():
     X = blobs(40)
     eng, conf = engine(), setting(X)
-    [[parent]] = eng.references(X, [Request(None, (3,))], conf)
+    [[parent]] = eng.references(X, [Request(None, (3,))], conf.entropy)
     rows = np.arange(0, 40, 2)
     assert parent.model.inside(rows) is None
-    [[found]] = eng.references(X, [Request(rows, (3,), parent)], conf)
+    [[found]] = eng.references(X, [Request(rows, (3,), parent)], conf.entropy)
     expected = AgglomerativeClustering(3).fit(X[rows]).labels_
     assert adjusted_rand_score(found.labels, expected) == 1.0
 
@@ -180,7 +180,7 @@ def test_every_similarity_gives_what_the_generic_engine_gives(similarity):
 def test_subsample_smaller_than_k_leaves_every_point_alone():
     X = blobs(12)
     eng, conf = engine(), setting(X, "subsample")
-    [whole] = eng.references(X, [Request(None, (2, 8))], conf)
+    [whole] = eng.references(X, [Request(None, (2, 8))], conf.entropy)
     [(rows, labels)] = eng.relabel(X, whole[1], 0, np.array([0.7]), conf)
     assert len(rows) < 8
     np.testing.assert_array_equal(labels, np.arange(len(rows)))
@@ -213,7 +213,7 @@ def test_pieces_and_threads_give_the_same_bits(linkage, p):
 def test_relabel_agrees_with_similarities(p):
     X = blobs(60, p)
     eng, conf = engine(), setting(X)
-    [[partition]] = eng.references(X, [Request(None, (4,))], conf)
+    [[partition]] = eng.references(X, [Request(None, (4,))], conf.entropy)
     copies = eng.relabel(X, partition, 2, EPSILONS, conf)
     [values] = eng.similarities(X, [Group(None, (partition,))], 2, EPSILONS, conf)
     for (rows, labels), value in zip(copies, values[0], strict=True):
@@ -237,7 +237,7 @@ def test_noise_labels_and_gaps_in_labels_are_compared_as_they_are():
 def test_estimator_is_fitted_and_has_our_labels(linkage):
     X = blobs(50)
     eng = engine(linkage)
-    [[partition]] = eng.references(X, [Request(None, (3,))], setting(X))
+    [[partition]] = eng.references(X, [Request(None, (3,))], setting(X).entropy)
     estimator = eng.estimator(X, partition)
     assert type(estimator) is AgglomerativeClustering
     assert estimator.n_clusters_ == 3
@@ -275,7 +275,7 @@ def test_degenerate_data_gives_k_clusters_and_finite_similarities(name, linkage)
         "refit",
     )
     ks = tuple(k for k in (1, 2, 3, n - 1, n) if 1 <= k <= n)
-    [parts] = eng.references(X, [Request(None, ks)], conf)
+    [parts] = eng.references(X, [Request(None, ks)], conf.entropy)
     for part in parts:
         assert len(np.unique(part.labels)) == part.k
     [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, conf)
@@ -289,11 +289,11 @@ def test_degenerate_data_gives_k_clusters_and_finite_similarities(name, linkage)
 def test_scaling_by_a_power_of_two_changes_nothing(linkage, exponent, p):
     X = blobs(60, p)
     request, eng, plain = Request(None, (2, 5, 20)), engine(linkage), setting(X)
-    [parts] = eng.references(X, [request], plain)
+    [parts] = eng.references(X, [request], plain.entropy)
     [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, plain)
     far = np.ldexp(X, exponent)
     scaled = replace(plain, scale=np.ldexp(plain.scale, exponent))
-    [moved] = eng.references(far, [request], scaled)
+    [moved] = eng.references(far, [request], scaled.entropy)
     for a, b in zip(parts, moved, strict=True):
         np.testing.assert_array_equal(a.labels, b.labels)
     [found] = eng.similarities(far, [Group(None, moved)], 0, EPSILONS, scaled)
@@ -320,7 +320,7 @@ def test_no_groups_and_groups_without_partitions_are_no_error():
     X = blobs(20)
     eng, conf = engine(), setting(X)
     assert eng.similarities(X, [], 0, EPSILONS, conf) == []
-    [[whole]] = eng.references(X, [Request(None, (2,))], conf)
+    [[whole]] = eng.references(X, [Request(None, (2,))], conf.entropy)
     groups = [Group(np.arange(5), ()), Group(None, (whole,))]
     shapes = [values.shape for values in eng.similarities(X, groups, 0, EPSILONS, conf)]
     assert shapes == [(0, 3), (1, 3)]

@@ -30,7 +30,7 @@ def setting_of(X, relabel, *, perturbation="uniform", similarity="ari", entropy=
 
 def groups_of(engine, X, setting, ks=KS, omega=OMEGA):
     """X with its partitions, and every cluster of them with its own."""
-    [whole] = engine.references(X, [Request(None, ks)], setting)
+    [whole] = engine.references(X, [Request(None, ks)], setting.entropy)
     requests = []
     for partition in whole[1:]:
         for label in np.unique(partition.labels):
@@ -38,7 +38,7 @@ def groups_of(engine, X, setting, ks=KS, omega=OMEGA):
             values = tuple(k for k in omega if k < len(rows))
             if values:
                 requests.append(Request(rows, values, partition))
-    inside = engine.references(X, requests, setting)
+    inside = engine.references(X, requests, setting.entropy)
     groups = [Group(r.rows, p) for r, p in zip(requests, inside, strict=True)]
     return [Group(None, whole), *groups]
 
@@ -87,7 +87,7 @@ def test_an_estimator_is_as_fitted_and_makes_no_copy_of_the_data(engine, monkeyp
 
     monkeypatch.setattr(kmeans_batches, "_BLOCK", 1 << 14)
     X, _ = make_blobs(50_000, n_features=10, centers=3, random_state=0)
-    [[partition]] = engine.references(X, [Request(None, (3,))], setting_of(X, "extend"))
+    [[partition]] = engine.references(X, [Request(None, (3,))], setting_of(X, "extend").entropy)
     own = KMeans(3, init=partition.model, n_init=1).fit(X)
     tracemalloc.start()
     found = engine.estimator(X, partition)
@@ -168,7 +168,7 @@ def test_coordinates_in_a_frame_stand_for_the_points(engine, shape, perturbation
     similarities = engine.similarities(X, groups, 1, EPSILONS, setting)
     monkeypatch.setattr("stablek.engines.kmeans.is_worthwhile", lambda *_: False)
     requests = [Request(g.rows, tuple(p.k for p in g.partitions)) for g in groups]
-    for group, plain in zip(groups, engine.references(X, requests, setting), strict=True):
+    for group, plain in zip(groups, engine.references(X, requests, setting.entropy), strict=True):
         for a, b in zip(group.partitions, plain, strict=True):
             # Which of two centers comes first is a matter of rounding.
             assert adjusted_rand_score(a.labels, b.labels) == 1.0
@@ -181,13 +181,13 @@ def test_coordinates_in_a_frame_stand_for_the_points(engine, shape, perturbation
 
 def test_references_do_not_depend_on_how_they_are_asked_for(data, engine):
     setting = setting_of(data, "extend")
-    [together] = engine.references(data, [Request(None, KS)], setting)
+    [together] = engine.references(data, [Request(None, KS)], setting.entropy)
     for k, partition in zip(KS, together, strict=True):
-        [[alone]] = engine.references(data, [Request(None, (k,))], setting)
+        [[alone]] = engine.references(data, [Request(None, (k,))], setting.entropy)
         np.testing.assert_array_equal(alone.labels, partition.labels)
         np.testing.assert_array_equal(alone.model, partition.model)
     other = setting_of(data, "extend", entropy=4)
-    [different] = engine.references(data, [Request(None, (8,))], other)
+    [different] = engine.references(data, [Request(None, (8,))], other.entropy)
     assert not np.array_equal(different[0].model, together[-1].model)
 
 
@@ -195,7 +195,7 @@ def test_a_given_random_state_takes_part_in_the_seed(data):
     setting = setting_of(data, "extend")
     models = [
         KMeansEngine(KMeans(n_init=1, random_state=state))
-        .references(data, [Request(None, (8,))], setting)[0][0]
+        .references(data, [Request(None, (8,))], setting.entropy)[0][0]
         .model
         for state in (None, 0, 0, 1)
     ]
@@ -253,7 +253,7 @@ def test_refit_is_as_stable_as_a_loop_of_sklearn_fits():
     n_draws, ks, epsilons = 24, (2, 3, 4), np.array([0.1, 0.4, 0.8])
     engine = KMeansEngine(KMeans(n_init=20))
     setting = setting_of(X, "refit")
-    [partitions] = engine.references(X, [Request(None, ks)], setting)
+    [partitions] = engine.references(X, [Request(None, ks)], setting.entropy)
     group = [Group(None, partitions)]
     ours = np.array(
         [engine.similarities(X, group, d, epsilons, setting)[0] for d in range(n_draws)]
@@ -291,7 +291,7 @@ def test_estimator_is_a_fitted_kmeans_with_the_partition(data):
     before = clusterer.get_params()
     engine = KMeansEngine(clusterer)
     setting = setting_of(data, "extend")
-    [[partition]] = engine.references(data, [Request(None, (4,))], setting)
+    [[partition]] = engine.references(data, [Request(None, (4,))], setting.entropy)
     model = engine.estimator(data, partition)
     assert type(model) is KMeans
     assert model.get_params() == {**before, "n_clusters": 4}
@@ -328,7 +328,7 @@ def test_inertia_is_not_worse_than_the_best_of_sklearn(name, rng):
     ours, theirs = np.empty((2, n_seeds, len(ks)))
     for seed in range(n_seeds):
         setting = setting_of(X, "extend", entropy=seed)
-        [partitions] = engine.references(X, [Request(None, ks)], setting)
+        [partitions] = engine.references(X, [Request(None, ks)], setting.entropy)
         for i, partition in enumerate(partitions):
             ours[seed, i] = ((X - partition.model[partition.labels]) ** 2).sum()
             theirs[seed, i] = KMeans(ks[i], n_init=n_init, random_state=seed).fit(X).inertia_
@@ -387,7 +387,7 @@ def test_magnitude_does_not_matter(data, factor):
 def test_more_clusters_than_points_is_an_error(data, engine):
     setting = setting_of(data, "extend")
     with pytest.raises(ValueError, match="7 clusters are asked of 5 points"):
-        engine.references(data, [Request(np.arange(5), (2, 7))], setting)
+        engine.references(data, [Request(np.arange(5), (2, 7))], setting.entropy)
 
 
 @pytest.mark.parametrize(
@@ -401,7 +401,9 @@ def test_more_clusters_than_points_is_an_error(data, engine):
 def test_honored_settings(clusterer, data):
     assert unsupported(clusterer) is None
     engine = KMeansEngine(clusterer)
-    [[partition]] = engine.references(data, [Request(None, (3,))], setting_of(data, "extend"))
+    [[partition]] = engine.references(
+        data, [Request(None, (3,))], setting_of(data, "extend").entropy
+    )
     assert len(np.unique(partition.labels)) == 3
 
 
@@ -437,7 +439,7 @@ def test_n_init_auto_is_that_of_sklearn(data):
     for init, n_init in (("k-means++", 1), ("random", 10)):
         models = [
             KMeansEngine(KMeans(n_init=n, init=init))
-            .references(data, [Request(None, (6,))], setting)[0][0]
+            .references(data, [Request(None, (6,))], setting.entropy)[0][0]
             .model
             for n in ("auto", n_init)
         ]

@@ -75,14 +75,14 @@ def iris():
 
 def groups_of(eng, X, conf, ks=(2, 3, 4), omega=(2, 3)):
     """X with its partitions, and each cluster of each partition with its re-clusterings."""
-    [whole] = eng.references(X, [Request(None, ks)], conf)
+    [whole] = eng.references(X, [Request(None, ks)], conf.entropy)
     requests = [
         Request(np.flatnonzero(part.labels == label), omega, part)
         for part in whole
         for label in range(part.k)
     ]
     requests = [request for request in requests if len(request.rows) > 10]
-    inside = eng.references(X, requests, conf)
+    inside = eng.references(X, requests, conf.entropy)
     groups = [Group(r.rows, parts) for r, parts in zip(requests, inside, strict=True)]
     return [Group(None, whole), *groups]
 
@@ -162,7 +162,7 @@ def test_over_seeds_fits_are_as_good_as_scikit_learns(kind):
     for seed in range(10):
         conf = setting(X, entropy=seed)
         [[found]] = engine(n_init=2, covariance_type=kind).references(
-            X, [Request(None, (4,))], conf
+            X, [Request(None, (4,))], conf.entropy
         )
         ours.append(found.model.lower_bound)
         model = GaussianMixture(4, n_init=2, covariance_type=kind, random_state=seed)
@@ -175,7 +175,7 @@ def test_more_starts_are_never_worse():
     X = blobs(200)
     bounds = []
     for n_init in (1, 3, 10):
-        [[found]] = engine(n_init=n_init).references(X, [Request(None, (6,))], setting(X))
+        [[found]] = engine(n_init=n_init).references(X, [Request(None, (6,))], 7)
         bounds.append(found.model.lower_bound)
     assert bounds == sorted(bounds)
 
@@ -185,7 +185,7 @@ def test_more_starts_are_never_worse():
 def test_estimator_predicts_what_the_engine_labels(kind, p):
     X = blobs(300, p)
     eng, conf = engine(covariance_type=kind), setting(X)
-    [partitions] = eng.references(X, [Request(None, (1, 3, 5))], conf)
+    [partitions] = eng.references(X, [Request(None, (1, 3, 5))], conf.entropy)
     for partition in partitions:
         estimator = eng.estimator(X, partition)
         assert type(estimator) is GaussianMixture
@@ -274,7 +274,7 @@ def test_wide_models_are_small_and_hardly_depend_on_blocks(monkeypatch):
     for block in (1 << 12, 7):
         monkeypatch.setattr(mixture_wide, "_BLOCK", block)
         eng, conf = engine(), setting(X)
-        [[partition]] = eng.references(X, [Request(None, (20,))], conf)
+        [[partition]] = eng.references(X, [Request(None, (20,))], conf.entropy)
         group = Group(None, (partition,))
         found.append((partition.labels, eng.similarities(X, [group], 0, 9 * EPSILONS, conf)[0]))
     np.testing.assert_array_equal(found[0][0], found[1][0])
@@ -324,7 +324,7 @@ def test_refits_of_every_perturbation_are_near_the_generic_engines(perturbation)
 def test_refit_paths_are_within_sampling_error_of_a_plain_loop():
     X = blobs(150, seed=5)
     eng, conf = engine(n_init=2), setting(X, relabel="refit")
-    [[partition]] = eng.references(X, [Request(None, (4,))], conf)
+    [[partition]] = eng.references(X, [Request(None, (4,))], conf.entropy)
     draws, levels = range(12), np.array([0.1, 0.3, 0.6])
     group = Group(None, (partition,))
     ours = np.stack([eng.similarities(X, [group], d, levels, conf)[0][0] for d in draws])
@@ -365,17 +365,21 @@ def test_pieces_and_threads_give_the_same_bits(relabel, kind):
 def test_fits_for_several_values_do_not_depend_on_each_other():
     X = blobs(100)
     conf = setting(X)
-    [together] = engine().references(X, [Request(None, (2, 3, 4))], conf)
+    [together] = engine().references(X, [Request(None, (2, 3, 4))], conf.entropy)
     for partition in together:
-        [[alone]] = engine().references(X, [Request(None, (partition.k,))], conf)
+        [[alone]] = engine().references(X, [Request(None, (partition.k,))], conf.entropy)
         np.testing.assert_array_equal(alone.labels, partition.labels)
         np.testing.assert_array_equal(alone.model.means, partition.model.means)
 
 
 def test_random_state_of_the_clusterer_is_honored():
     X = blobs(100)
-    [[a]] = engine(random_state=3).references(X, [Request(None, (5,))], setting(X, entropy=1))
-    [[b]] = engine(random_state=3).references(X, [Request(None, (5,))], setting(X, entropy=2))
+    [[a]] = engine(random_state=3).references(
+        X, [Request(None, (5,))], setting(X, entropy=1).entropy
+    )
+    [[b]] = engine(random_state=3).references(
+        X, [Request(None, (5,))], setting(X, entropy=2).entropy
+    )
     np.testing.assert_array_equal(a.model.means, b.model.means)
 
 
@@ -409,7 +413,7 @@ def test_degenerate_data_gives_finite_results_or_the_documented_error(
     )
     for k in sorted({1, 2, 3, n} & set(range(1, n + 1))):
         try:
-            [parts] = eng.references(X, [Request(None, (k,))], conf)
+            [parts] = eng.references(X, [Request(None, (k,))], conf.entropy)
             [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, conf)
         except ValueError as error:
             assert "reg_covar" in str(error)  # noqa: PT017
@@ -433,7 +437,7 @@ def test_wide_singular_covariances_raise_what_scikit_learn_raises(everything_wid
     test_singular_covariances_raise_what_scikit_learn_raises("full")
     X = np.random.default_rng(0).normal(size=(12, 20))
     with pytest.raises(ValueError, match="reg_covar"):
-        engine(reg_covar=0.0).references(X, [Request(None, (2,))], setting(X))
+        engine(reg_covar=0.0).references(X, [Request(None, (2,))], 7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -445,21 +449,21 @@ def test_singular_covariances_raise_what_scikit_learn_raises(kind):
     with pytest.raises(ValueError) as theirs:
         clone(clusterer).fit(X)
     with pytest.raises(ValueError) as ours:
-        MixtureEngine(clusterer).references(X, [Request(None, (3,))], setting(X))
+        MixtureEngine(clusterer).references(X, [Request(None, (3,))], 7)
     assert str(ours.value) == str(theirs.value)
 
 
 def test_more_components_than_points_is_an_error_that_names_both():
     X = blobs(10)
     with pytest.raises(ValueError, match="n_components = 11, n_samples = 10"):
-        engine().references(X, [Request(None, (11,))], setting(X))
+        engine().references(X, [Request(None, (11,))], 7)
 
 
 def test_subsample_smaller_than_k_leaves_every_point_alone():
     X = blobs(20)
     eng = engine(covariance_type="spherical")
     conf = setting(X, "subsample", relabel="refit")
-    [[partition]] = eng.references(X, [Request(None, (8,))], conf)
+    [[partition]] = eng.references(X, [Request(None, (8,))], conf.entropy)
     [(rows, labels)] = eng.relabel(X, partition, 0, np.array([0.8]), conf)
     assert len(rows) < 8
     np.testing.assert_array_equal(labels, np.arange(len(rows)))
@@ -480,7 +484,7 @@ def test_few_points_in_many_dimensions_are_handled_in_their_span(
     def answers():
         clusterer = model(covariance_type=kind, reg_covar=0.5)
         eng, given = MixtureEngine(clusterer), setting(X, perturbation)
-        found = eng.references(X, requests, given)
+        found = eng.references(X, requests, given.entropy)
         groups = [Group(r.rows, parts) for r, parts in zip(requests, found, strict=True)]
         spans.append([group.partitions[0].model.subspace is not None for group in groups])
         labels = np.concatenate([part.labels for parts in found for part in parts])
@@ -499,7 +503,7 @@ def test_no_groups_and_groups_without_partitions_are_no_error():
     X = blobs(20)
     eng, conf = engine(), setting(X)
     assert eng.similarities(X, [], 0, EPSILONS, conf) == []
-    [[whole]] = eng.references(X, [Request(None, (2,))], conf)
+    [[whole]] = eng.references(X, [Request(None, (2,))], conf.entropy)
     groups = [Group(np.arange(5), ()), Group(None, (whole,))]
     shapes = [values.shape for values in eng.similarities(X, groups, 0, EPSILONS, conf)]
     assert shapes == [(0, 3), (1, 3)]
@@ -540,7 +544,7 @@ def test_mixtures_of_iris_have_the_published_bic(k):
     clusterer = SVDGaussianMixture(k, tol=1e-10, reg_covar=0.0, max_iter=5000)
     assert clone(clusterer).fit(X).bic(X) == pytest.approx(BIC[k], abs=1e-4)
     eng = MixtureEngine(clusterer)
-    [[partition]] = eng.references(X, [Request(None, (k,))], setting(X))
+    [[partition]] = eng.references(X, [Request(None, (k,))], 7)
     estimator = eng.estimator(X, partition)
     assert type(estimator) is SVDGaussianMixture
     assert estimator.bic(X) == pytest.approx(BIC[k], abs=1e-4)
@@ -551,7 +555,7 @@ def test_engine_and_class_agree_on_the_hierarchical_start(kind):
     X = blobs(200, 3, seed=8)
     clusterer = SVDGaussianMixture(4, covariance_type=kind)
     eng = MixtureEngine(clusterer)
-    [[partition]] = eng.references(X, [Request(None, (4,))], setting(X))
+    [[partition]] = eng.references(X, [Request(None, (4,))], 7)
     fitted = clone(clusterer).fit(X)
     np.testing.assert_array_equal(partition.labels, fitted.predict(X))
     assert partition.model.lower_bound == pytest.approx(fitted.lower_bound_, rel=1e-9)
@@ -596,8 +600,8 @@ def test_hierarchy_of_many_points_takes_a_choice_of_them(monkeypatch):
         monkeypatch.setattr(module, "MAX_HIERARCHY", 100)
     X, _ = make_blobs(400, centers=4, random_state=1, cluster_std=0.5)
     eng, conf = MixtureEngine(SVDGaussianMixture()), setting(X)
-    [parts] = eng.references(X, [Request(None, (3, 4))], conf)
-    [[again]] = eng.references(X, [Request(None, (4,))], conf)
+    [parts] = eng.references(X, [Request(None, (3, 4))], conf.entropy)
+    [[again]] = eng.references(X, [Request(None, (4,))], conf.entropy)
     np.testing.assert_array_equal(parts[1].labels, again.labels)
     fitted = SVDGaussianMixture(4, random_state=0).fit(X)
     assert adjusted_rand_score(fitted.predict(X), again.labels) > 0.95
@@ -607,7 +611,7 @@ def test_models_of_clusters_are_kept_without_covariances():
     X = load_iris().data
     eng, conf = engine(), setting(X)
     requests = [Request(None, (2, 3)), Request(np.arange(50), (2, 3))]
-    whole, cluster = eng.references(X, requests, conf)
+    whole, cluster = eng.references(X, requests, conf.entropy)
     assert [p.model.covariances is None for p in (*whole, *cluster)] == [False, False, True, True]
     assert eng.estimator(X, whole[1]).covariances_.shape == (3, 4, 4)
 
@@ -656,7 +660,7 @@ def test_the_best_of_many_kmeans_finds_what_a_single_start_misses():
     X, y = grid_of_blobs(side=6)
     k, conf = 36, setting(X)
     engines = [MixtureEngine(m) for m in (GaussianMixture(), KMeansGaussianMixture(n_init=35))]
-    single, best = (e.references(X, [Request(None, (k,))], conf)[0][0] for e in engines)
+    single, best = (e.references(X, [Request(None, (k,))], conf.entropy)[0][0] for e in engines)
     assert adjusted_rand_score(y, single.labels) < 0.99
     assert adjusted_rand_score(y, best.labels) == 1.0
     assert type(engines[1].estimator(X, best)) is KMeansGaussianMixture
@@ -665,7 +669,7 @@ def test_the_best_of_many_kmeans_finds_what_a_single_start_misses():
 def test_engine_and_class_agree_on_the_kmeans_start():
     X, _ = grid_of_blobs()
     eng = MixtureEngine(KMeansGaussianMixture(n_init=10))
-    [[partition]] = eng.references(X, [Request(None, (16,))], setting(X))
+    [[partition]] = eng.references(X, [Request(None, (16,))], 7)
     fitted = KMeansGaussianMixture(16, n_init=10, random_state=0).fit(X)
     assert adjusted_rand_score(fitted.predict(X), partition.labels) == 1.0
     assert partition.model.lower_bound == pytest.approx(fitted.lower_bound_, rel=1e-9)
@@ -674,8 +678,8 @@ def test_engine_and_class_agree_on_the_kmeans_start():
 def test_a_kmeans_start_does_not_depend_on_the_values_beside_it():
     X, _ = grid_of_blobs()
     eng, conf = MixtureEngine(KMeansGaussianMixture(n_init=5)), setting(X)
-    [parts] = eng.references(X, [Request(None, (3, 14, 20))], conf)
-    [[alone]] = eng.references(X, [Request(None, (14,))], conf)
+    [parts] = eng.references(X, [Request(None, (3, 14, 20))], conf.entropy)
+    [[alone]] = eng.references(X, [Request(None, (14,))], conf.entropy)
     np.testing.assert_array_equal(parts[1].labels, alone.labels)
     np.testing.assert_array_equal(parts[1].model.means, alone.model.means)
 

@@ -27,7 +27,7 @@ def agree(clusterer, param_name, name, ks):
     fast = engine_for(clusterer, param_name)
     generic = GenericEngine(clusterer, param_name)
     assert type(fast) is not type(generic)
-    [partitions] = fast.references(X, [Request(None, ks)], setting)
+    [partitions] = fast.references(X, [Request(None, ks)], setting.entropy)
     models = tuple(Partition(p.k, p.labels, fast.estimator(X, p)) for p in partitions)
     [ours] = fast.similarities(X, [Group(None, partitions)], 0, LEVELS, setting)
     [theirs] = generic.similarities(X, [Group(None, models)], 0, LEVELS, setting)

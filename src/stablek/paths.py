@@ -7,7 +7,7 @@ in common is measured once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -32,19 +32,18 @@ _LABELS = 1 << 22  # labels that one task makes: memory stays bounded where poin
 def reference_partitions(
     engine: Engine,
     X: Floats,
-    values: Sequence[Any],
-    setting: Setting,
+    k_values: Sequence[Any],
+    entropy: int,
     *,
     n_jobs: int | None = None,
-    progress: str | None = None,
 ) -> tuple[Partition, ...]:
     """Reference partition of X for each value."""
-    size = max(1, len(values))
+    size = max(1, len(k_values))
     if engine.values_are_independent:
-        size = _values_at_once(engine, len(values), len(X), n_workers(n_jobs))
-    parts = [tuple(values[low : low + size]) for low in range(0, len(values), size)]
-    tasks = [[Request(None, part)] for part in parts]
-    batches = _run(engine, engine.references, X, tasks, setting, n_jobs, progress)
+        size = _values_at_once(engine, len(k_values), len(X), n_workers(n_jobs))
+    parts = [tuple(k_values[low : low + size]) for low in range(0, len(k_values), size)]
+    tasks = [(X, [Request(None, part)], entropy) for part in parts]
+    batches = run(engine.references, tasks, n_jobs=n_jobs, prefer=engine.prefer)
     return tuple(partition for batch in batches for part in batch for partition in part)
 
 
@@ -115,7 +114,7 @@ class Measurement:
         known = {p.k for p in partitions} if own else set()
         missing = [value for value in self._valid(len(self.X)) if value not in known]
         again = reference_partitions(
-            self.engine, self.X, missing, self.setting, n_jobs=self.n_jobs
+            self.engine, self.X, missing, self.setting.entropy, n_jobs=self.n_jobs
         )
         groups = [Group(None, (*partitions, *again))]
         group_of: list[int | None] = [0]
@@ -140,10 +139,14 @@ class Measurement:
         batches, order = _batches(
             [r.rows for r in requests], len(self.X), self.engine, 4 * self._workers
         )
-        tasks = [[requests[i] for i in batch] for batch in batches]
-        title = "re-clustering" if self.progress else None
-        done = _run(
-            self.engine, self.engine.references, self.X, tasks, self.setting, self.n_jobs, title
+        fit = partial(self.engine.references, keep_models=self.setting.relabel == "extend")
+        tasks = [(self.X, [requests[i] for i in b], self.setting.entropy) for b in batches]
+        done = run(
+            fit,
+            tasks,
+            n_jobs=self.n_jobs,
+            prefer=self.engine.prefer,
+            progress="re-clustering" if self.progress else None,
         )
         flat = [parts for batch in done for parts in batch]
         return [flat[i] for i in order]
@@ -241,19 +244,6 @@ class Measurement:
         floor = np.full(shape, self.setting.similarity.floor)
         known = [self._similarities.get((group, float(e)), floor) for e in epsilons]
         return np.stack(known, axis=1)
-
-
-def _run(
-    engine: Engine,
-    method: Callable[..., Any],
-    X: Floats,
-    batches: list[list[Request]],
-    setting: Setting,
-    n_jobs: int | None,
-    progress: str | None,
-) -> list[Any]:
-    tasks = [(X, batch, setting) for batch in batches]
-    return run(method, tasks, n_jobs=n_jobs, prefer=engine.prefer, progress=progress)
 
 
 def _batches(

@@ -61,13 +61,37 @@ class Draw:
 
 @dataclass(frozen=True)
 class Perturbation:
-    """A kind of perturbation: its function and what can be done with it."""
+    """A kind of perturbation: its function and what can be done with it.
+
+    Parameters
+    ----------
+    name : str
+        Name in `PERTURBATIONS`, or that of the user's function.
+    function : callable
+        ``function(X, epsilon, scale, draw)`` returns the perturbed points, and the rows that it
+        kept if it resamples.
+    levels : {"amplitude", "share", "single"}
+        What epsilon means.
+    resamples : bool
+        Whether copies have other rows than X.
+    keeps_features : bool
+        Whether copies have the features of X.
+    noise : {"uniform", "gaussian"} or None
+        The distribution of additive noise: copies are X plus epsilon times a noise that does not
+        depend on epsilon. None for every other kind.
+    """
 
     name: str
     function: Callable[[Floats, float, Floats, Draw], Any]
     levels: Literal["amplitude", "share", "single"]
     resamples: bool = False
     keeps_features: bool = True
+    noise: Literal["uniform", "gaussian"] | None = None
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether copies are X plus epsilon times a noise that does not depend on epsilon."""
+        return self.noise is not None
 
     @property
     def no_extension(self) -> str | None:
@@ -158,8 +182,8 @@ def _resample(X: Floats, positions: Floats) -> Floats:
 PERTURBATIONS: dict[str, Perturbation] = {
     kind.name: kind
     for kind in (
-        Perturbation("uniform", uniform, "amplitude"),
-        Perturbation("gaussian", gaussian, "amplitude"),
+        Perturbation("uniform", uniform, "amplitude", noise="uniform"),
+        Perturbation("gaussian", gaussian, "amplitude", noise="gaussian"),
         Perturbation("bootstrap", bootstrap, "single", resamples=True),
         Perturbation("subsample", subsample, "share", resamples=True),
         Perturbation("delete_features", delete_features, "share", keeps_features=False),

@@ -96,7 +96,7 @@ class AgglomerativeEngine:
         self._linkage = _LINKAGES.index(clusterer.linkage)
 
     def references(
-        self, X: Floats, requests: Sequence[Request], setting: Setting
+        self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
     ) -> list[tuple[Partition, ...]]:
         """Reference partitions, cut from one dendrogram per request."""
         return [self._reference(X, request) for request in requests]
@@ -150,6 +150,9 @@ class AgglomerativeEngine:
         estimator = clone(self.clusterer).set_params(n_clusters=partition.k).fit(X)
         estimator.labels_ = partition.labels.copy()
         return estimator
+
+    def bic(self, X: Floats, partition: Partition) -> None:
+        """A dendrogram has no likelihood."""
 
     def _reference(self, X: Floats, request: Request) -> tuple[Partition, ...]:
         if not request.k_values:

@@ -44,11 +44,21 @@ class Engine(Protocol):
     """Whether fits for different values may be different tasks: they share little or nothing."""
 
     def references(
-        self, X: Floats, requests: Sequence[Request], setting: Setting
+        self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
     ) -> list[tuple[Partition, ...]]:
         """Reference partitions: for each request, one per value.
 
         Only an engine whose values are not numbers of clusters may leave values out.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        requests : sequence of Request
+            The sets of points, and the values to cluster each with.
+        entropy : int
+            Seed of the fits, from `stablek.seeding.entropy_of`.
+        keep_models : bool
+            Whether models of clusters will label noisy points. Models of all of X are always kept.
         """
         ...
 
@@ -69,4 +79,8 @@ class Engine(Protocol):
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         """Scikit-learn estimator, fitted on X, that has the partition's labels."""
+        ...
+
+    def bic(self, X: Floats, partition: Partition) -> float | None:
+        """Bayesian information criterion of the partition's model; None without a likelihood."""
         ...

@@ -45,10 +45,10 @@ class GenericEngine:
         self.values_are_k = values_are_k
 
     def references(
-        self, X: Floats, requests: Sequence[Request], setting: Setting
+        self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
     ) -> list[tuple[Partition, ...]]:
         """Reference partitions; models are kept where they will be asked for."""
-        return [self._reference(X, request, setting) for request in requests]
+        return [self._reference(X, request, entropy, keep_models) for request in requests]
 
     def similarities(
         self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
@@ -71,13 +71,19 @@ class GenericEngine:
         """The reference model."""
         return partition.model
 
-    def _reference(self, X: Floats, request: Request, setting: Setting) -> tuple[Partition, ...]:
+    def bic(self, X: Floats, partition: Partition) -> float | None:
+        """Bayesian information criterion of the reference model; None if it has no ``bic``."""
+        return float(partition.model.bic(X)) if hasattr(partition.model, "bic") else None
+
+    def _reference(
+        self, X: Floats, request: Request, entropy: int, keep_models: bool
+    ) -> tuple[Partition, ...]:
         points = X if request.rows is None else X[request.rows]
-        keep = setting.relabel == "extend" or request.rows is None
+        keep = keep_models or request.rows is None
         partitions = []
         for value in request.k_values:
             try:
-                seed = seeding.seed(setting.entropy, "reference", value)
+                seed = seeding.seed(entropy, "reference", value)
                 fitted = self._fit(points, value, seed, quiet=request.rows is not None)
             except ValueError:
                 if self.values_are_k:

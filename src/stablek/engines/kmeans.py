@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from stablek import seeding
 from stablek.engines.base import Setting
 from stablek.engines.generic import compare
-from stablek.engines.packing import is_additive, scaled_noise
+from stablek.engines.packing import scaled_noise
 from stablek.engines.subspace import Subspace, is_worthwhile
 from stablek.perturbations import Draw, perturb
 from stablek.results import Group, Partition, Request
@@ -80,7 +80,7 @@ class KMeansEngine:
         self.clusterer = clusterer
 
     def references(
-        self, X: Floats, requests: Sequence[Request], setting: Setting
+        self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
     ) -> list[tuple[Partition, ...]]:
         """Reference partitions, with their centers as models."""
         from stablek.kernels.kmeans_batches import batches
@@ -99,7 +99,7 @@ class KMeansEngine:
         subspace = Subspace.of(X) if is_worthwhile(*X.shape) else None
         points = X if subspace is None else subspace.coordinates(X)
         for start, stop in batches(sizes, points.shape[1]):
-            result += self._references(X, points, subspace, requests[start:stop], setting)
+            result += self._references(X, points, subspace, requests[start:stop], entropy)
         return result
 
     def similarities(
@@ -109,7 +109,7 @@ class KMeansEngine:
         X, epsilons = np.ascontiguousarray(X), np.ascontiguousarray(epsilons, dtype=float)
         if not any(group.partitions for group in groups):
             return [np.empty((0, len(epsilons))) for _ in groups]
-        if is_additive(setting) and setting.similarity.of_agreement is not None:
+        if setting.perturbation.is_additive and setting.similarity.of_agreement is not None:
             if setting.relabel == "extend":
                 sums = _extended(X, groups, draw, epsilons, setting)
             else:
@@ -123,7 +123,7 @@ class KMeansEngine:
         self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
-        if is_additive(setting) and setting.relabel == "extend":
+        if setting.perturbation.is_additive and setting.relabel == "extend":
             return [(None, labels) for labels in _relabeled(X, partition, draw, epsilons, setting)]
         source = Draw(setting.entropy, draw, len(X))
         result = []
@@ -149,7 +149,10 @@ class KMeansEngine:
         fitted.inertia_ = _inertia(X, partition)
         return fitted
 
-    def _rule(self, n_features: int, setting: Setting, *what: Any) -> Any:
+    def bic(self, X: Floats, partition: Partition) -> None:
+        """K-means has no likelihood."""
+
+    def _rule(self, n_features: int, entropy: int, *what: Any) -> Any:
         """The clusterer's parameters and the seed for one role."""
         from stablek.kernels.kmeans_batches import Rule
 
@@ -158,7 +161,7 @@ class KMeansEngine:
             what = (*what, int(given.random_state))
         automatic = 1 if given.init == "k-means++" else 10
         return Rule(
-            seeding.seed(setting.entropy, *what),
+            seeding.seed(entropy, *what),
             automatic if given.n_init == "auto" else int(given.n_init),
             given.init == "k-means++",
             int(given.max_iter),
@@ -171,7 +174,7 @@ class KMeansEngine:
         points: Floats,
         subspace: Subspace | None,
         requests: Sequence[Request],
-        setting: Setting,
+        entropy: int,
     ) -> list[tuple[Partition, ...]]:
         """Partitions of the points, which are X or its coordinates in a subspace."""
         from stablek.kernels.kmeans_batches import Task, fit, in_units, labels_of
@@ -186,7 +189,7 @@ class KMeansEngine:
             np.repeat(np.arange(len(requests)), n_fits),
             packed.ks,
         )
-        rule = self._rule(X.shape[1], setting, "reference")
+        rule = self._rule(X.shape[1], entropy, "reference")
         work, clouds, centers = fit(points, points, task, None, rule)
         centers = in_units(clouds, work, centers, points.shape[1])
         del clouds  # as large as X, and `labels_of` needs as much
@@ -218,7 +221,7 @@ class KMeansEngine:
         from stablek.kernels.kmeans_batches import Task, batches
 
         noise = scaled_noise(X, draw, 0, len(X), setting)
-        rule = self._rule(X.shape[1], setting, "refit", draw)
+        rule = self._rule(X.shape[1], setting.entropy, "refit", draw)
         subspace = Subspace.of(X, noise) if is_worthwhile(2 * len(X), X.shape[1]) else None
         if subspace is not None:
             X, noise = subspace.coordinates(X), noise @ subspace.axes
@@ -318,7 +321,7 @@ class KMeansEngine:
         width = partitions[0].model.shape[1]
         if setting.perturbation.keeps_features and noisy.shape[1] == width:
             guides = np.concatenate([p.model for p in partitions])
-        rule = self._rule(noisy.shape[1], setting, "refit", draw)
+        rule = self._rule(noisy.shape[1], setting.entropy, "refit", draw)
         found, _ = _fitted_labels(noisy, noisy, task, guides, rule)
         return [labels.astype(np.intp) for labels in found.reshape(len(ks), n)]
 

@@ -121,16 +121,16 @@ class MixtureEngine:
         self._kind = _KINDS.index(clusterer.covariance_type)
 
     def references(
-        self, X: Floats, requests: Sequence[Request], setting: Setting
+        self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
     ) -> list[tuple[Partition, ...]]:
         """Reference partitions; the models are kept where they will be asked for."""
         result = []
         for request in requests:
             points = X if request.rows is None else X[request.rows]
-            keep = setting.relabel == "extend" or request.rows is None
+            keep = keep_models or request.rows is None
             # Users see the models of X: these stay as they are.
             subspace = None if request.rows is None else self._subspace(points)
-            fits = self._fit(points, subspace, request.k_values, setting, "reference")
+            fits = self._fit(points, subspace, request.k_values, entropy, "reference")
             partitions = []
             for value, (labels, model) in zip(request.k_values, fits, strict=True):
                 if request.rows is not None and isinstance(model, Mixture):
@@ -214,7 +214,7 @@ class MixtureEngine:
             else:
                 values = [p.k for p in partitions if p.k < len(noisy)]
                 subspace = self._subspace(noisy)
-                fits = iter(self._fit(noisy, subspace, values, setting, "refit", draw))
+                fits = iter(self._fit(noisy, subspace, values, setting.entropy, "refit", draw))
                 everyone = np.arange(len(noisy))  # a subsample can be smaller than K
                 labels = [next(fits)[0] if p.k < len(noisy) else everyone for p in partitions]
             copies.append((kept, labels))
@@ -235,7 +235,7 @@ class MixtureEngine:
         points: Floats,
         subspace: Subspace | None,
         values: Sequence[int],
-        setting: Setting,
+        entropy: int,
         *what: Any,
     ) -> Sequence[tuple[Ints, Mixture | WideMixture]]:
         """Labels and model for each value; `what` is the role and, of a copy, the draw."""
@@ -251,14 +251,14 @@ class MixtureEngine:
             return []
         by_feature = start_points = _by_feature(points, subspace)
         if self.hierarchical:
-            chosen = self._choose(points, setting.entropy, *what)
+            chosen = self._choose(points, entropy, *what)
             starts = [labels[None] for labels in hierarchical_labels(chosen, values)]
             start_points = _by_feature(chosen, subspace)
         elif self._kmeans is not None:
-            [found] = self._kmeans.references(points, [Request(None, tuple(values))], setting)
+            [found] = self._kmeans.references(points, [Request(None, tuple(values))], entropy)
             starts = [partition.labels[None].astype(np.intp) for partition in found]
         else:
-            starts = [self._starts(by_feature, k, setting.entropy, *what) for k in values]
+            starts = [self._starts(by_feature, k, entropy, *what) for k in values]
         wide = self.clusterer.covariance_type == "full" and is_wide(len(by_feature))
         fit = self._fit_wide if wide else self._fit_narrow
         return fit(by_feature, values, start_points, starts, subspace)

@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek import perturbations, seeding
+from stablek import seeding
 from stablek.engines.base import Setting
+from stablek.kernels.packed import PackedGroups
 from stablek.results import Group
 from stablek.similarity import Agreement
 
-__all__ = ["PackedGroups", "additive_noise", "is_additive", "pack", "scaled_noise", "unpack"]
+__all__ = ["additive_noise", "pack", "scaled_noise", "unpack"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class PackedGroups:
-    """Rows, values and reference labels of groups, each laid end to end.
-
-    Parameters
-    ----------
-    rows : ndarray
-        Rows of X of every group.
-    row_starts : ndarray of shape (n_groups + 1,)
-        Group g has the rows from ``row_starts[g]`` to ``row_starts[g + 1]``.
-    k_values : ndarray of shape (n_partitions,)
-        Value of every partition of every group.
-    partition_starts : ndarray of shape (n_groups + 1,)
-        Group g has the partitions from ``partition_starts[g]`` to ``partition_starts[g + 1]``.
-    labels : ndarray
-        Labels of every partition, none negative.
-    label_starts, n_labels : ndarray of shape (n_partitions,)
-        Where each partition's labels start, and a number that is above all of them.
-    """
-
-    rows: Ints
-    row_starts: Ints
-    k_values: Ints
-    partition_starts: Ints
-    labels: Ints
-    label_starts: Ints
-    n_labels: Ints
 
 
 def pack(groups: Sequence[Group], n_samples: int) -> PackedGroups:
@@ -64,7 +35,7 @@ def pack(groups: Sequence[Group], n_samples: int) -> PackedGroups:
     partitions = [partition for group in groups for partition in group.partitions]
     sizes = np.array([len(partition.labels) for partition in partitions], dtype=np.intp)
     labels = _joined([partition.labels for partition in partitions])
-    label_starts = np.cumsum(sizes) - sizes
+    label_starts = _starts(sizes)
     return PackedGroups(
         rows=_joined(rows),
         row_starts=_starts([len(r) for r in rows]),
@@ -72,7 +43,7 @@ def pack(groups: Sequence[Group], n_samples: int) -> PackedGroups:
         partition_starts=_starts([len(group.partitions) for group in groups]),
         labels=labels,
         label_starts=label_starts,
-        n_labels=_from_zero(labels, label_starts, sizes),
+        n_labels=_from_zero(labels, label_starts[:-1], sizes),
     )
 
 
@@ -89,15 +60,9 @@ def unpack(sums: Floats, packed: PackedGroups, setting: Setting) -> list[Floats]
     return [similarity[start:stop] for start, stop in pairwise(packed.partition_starts)]
 
 
-def is_additive(setting: Setting) -> bool:
-    """Whether copies are X plus epsilon times a noise that the level does not change."""
-    kind = setting.perturbation.function
-    return kind is perturbations.uniform or kind is perturbations.gaussian
-
-
 def scaled_noise(X: Floats, draw: int, start: int, stop: int, setting: Setting) -> Floats:
     """What a noise level multiplies before it is added to a block of rows of X."""
-    gaussian = setting.perturbation.function is perturbations.gaussian
+    gaussian = setting.perturbation.noise == "gaussian"
     noise = seeding.noise(setting.entropy, draw, X.shape[1], start, stop, gaussian=gaussian)
     noise *= setting.scale
     return noise
@@ -105,7 +70,8 @@ def scaled_noise(X: Floats, draw: int, start: int, stop: int, setting: Setting) 
 
 def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
     """`scaled_noise` of all rows; None for perturbations that do not add noise."""
-    return scaled_noise(X, draw, 0, len(X), setting) if is_additive(setting) else None
+    additive = setting.perturbation.is_additive
+    return scaled_noise(X, draw, 0, len(X), setting) if additive else None
 
 
 def _from_zero(labels: Ints, starts: Ints, sizes: Ints) -> Ints:
@@ -124,5 +90,5 @@ def _joined(arrays: list[Ints]) -> Ints:
     return np.concatenate([*arrays, np.empty(0, dtype=np.intp)], dtype=np.intp)
 
 
-def _starts(sizes: list[int]) -> Ints:
+def _starts(sizes: Sequence[int] | Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.mixture import GaussianMixture
 
-from stablek.engines.mixture import MixtureEngine
 from stablek.execution import run
 from stablek.results import Partition
 from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
@@ -77,8 +76,8 @@ class BIC(CriterionSelector):
 
 
 def _bic(reference: Reference, partition: Partition) -> float:
-    X, engine = reference.X, reference.engine
-    if isinstance(engine, MixtureEngine) and partition.model is not None:
-        [found] = run(engine.bic, [(X, partition)])  # without matrices that no one will see
-        return found
-    return float(reference.estimator(partition.k).bic(X))
+    if partition.model is None:  # the one-cluster partition
+        return float(reference.estimator(partition.k).bic(reference.X))
+    [bic] = run(reference.engine.bic, [(reference.X, partition)])
+    assert bic is not None  # only mixtures are let in
+    return bic

@@ -258,9 +258,9 @@ class _GivenPartitionEngine:
         self.engine, self.generic, self.prefer = engine, generic, engine.prefer
 
     def references(
-        self, X: Floats, requests: Sequence[Request], setting: Setting
+        self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
     ) -> list[tuple[Partition, ...]]:
-        return self.engine.references(X, requests, setting)
+        return self.engine.references(X, requests, entropy, keep_models=keep_models)
 
     def similarities(
         self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
@@ -284,3 +284,6 @@ class _GivenPartitionEngine:
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         return partition.model
+
+    def bic(self, X: Floats, partition: Partition) -> None:
+        return None

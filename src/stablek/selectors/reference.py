@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from stablek import seeding
-from stablek.engines import Engine, Setting, engine_for
+from stablek.engines import Engine, engine_for
 from stablek.execution import run
 from stablek.paths import reference_partitions
-from stablek.perturbations import PERTURBATIONS
 from stablek.results import Partition
-from stablek.similarity import SIMILARITIES
 from stablek.validation import check_clusterer, find_param_name
 
 __all__ = ["Reference", "cluster", "make_reference", "partitions_of"]
@@ -126,13 +124,9 @@ def partitions_of(
     With the entropy of `stablek.seeding.entropy_of(random_state)` these are the reference
     partitions that Stadion has for the same seed.
     """
-    # Reference fits read the seed of the setting and nothing else of it.
-    setting = Setting(
-        entropy, PERTURBATIONS["uniform"], np.zeros(X.shape[1]), SIMILARITIES["ari"], "extend"
-    )
     one = (Partition(1, np.zeros(len(X), dtype=np.intp)),) if values_are_k and 1 in values else ()
     several = [value for value in values if not (values_are_k and value == 1)]
-    return one + reference_partitions(engine, X, several, setting, n_jobs=n_jobs)
+    return one + reference_partitions(engine, X, several, entropy, n_jobs=n_jobs)
 
 
 def cluster(
