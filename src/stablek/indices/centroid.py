@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from stablek import execution
-from stablek.indices.clusters import Clusters, blocks, centroids, checked, scatter
+from stablek.blocks import blocks
+from stablek.indices.clusters import Clusters, centroids, checked, scatter
 
 __all__ = ["calinski_harabasz", "davies_bouldin", "ray_turi", "wemmert_gancarski"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-__all__ = ["Clusters", "blocks", "centroids", "checked", "checked_points", "scatter"]
+from stablek.blocks import blocks
+
+__all__ = ["Clusters", "centroids", "checked", "checked_points", "scatter"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
-_BLOCK = 4096  # rows whose distances to the centroids are held at a time
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,6 @@ def checked(X: Any, labels: ArrayLike) -> tuple[Floats, Clusters]:
             f"got {clusters.n_clusters}: no index is defined there"
         )
     return points, clusters
-
-
-def blocks(n: int, size: int = _BLOCK) -> Iterator[slice]:
-    """Consecutive slices of at most that many rows."""
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def centroids(X: Floats, clusters: Clusters) -> Floats:

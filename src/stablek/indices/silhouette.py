@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stablek import execution
-from stablek.indices.clusters import Clusters, blocks, checked, refine
+from stablek.blocks import blocks
+from stablek.indices.clusters import Clusters, checked, refine
 
 __all__ = ["silhouette", "silhouette_samples"]
 

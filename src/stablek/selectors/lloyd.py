@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from stablek.indices.clusters import Clusters, blocks, centroids, scatter
+from stablek.blocks import blocks
+from stablek.indices.clusters import Clusters, centroids, scatter
 
 __all__ = ["Solution", "lloyd", "solution_of"]
 
