@@ -74,8 +74,6 @@ def test_everything_is_there_and_has_its_shape(fitted, blobs):
 def test_auto_levels_are_the_papers_grid(fitted, rng):
     even = np.linspace(0, np.sqrt(2), len(fitted.epsilons_))
     np.testing.assert_array_equal(fitted.epsilons_, even)
-        fitted.epsilons_, np.linspace(0, np.sqrt(2), len(fitted.epsilons_))
-    )
     wide = Stadion(k_range=[1, 2], omega=[2], n_perturbations=1, n_epsilons=4, random_state=0)
     wide.fit(rng.normal(size=(20, 9)))
     np.testing.assert_array_equal(wide.epsilons_, [0, 1, 2, 3])
