@@ -1,4 +1,4 @@
-"""Run tasks, serially or with joblib: the only door to parallel work."""
+"""Run tasks in order, in threads or with joblib: the only door to parallel work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stages hand to each other: frozen records, no behavior beyond views."""
+"""Frozen records that the stages hand to each other."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Group:
-    """A set of points with its reference partitions: the unit of which stability is measured."""
+    """A set of points with its reference partitions. Engines perturb groups."""
 
     rows: Ints | None
     partitions: tuple[Partition, ...]

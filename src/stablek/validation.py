@@ -1,4 +1,4 @@
-"""Checks of what users pass in: one clear exception that says what to do."""
+"""Checks of user input: one clear exception that says what to do."""
 
 from __future__ import annotations
 
