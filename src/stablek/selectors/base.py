@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from time import perf_counter
 from typing import Any, Literal, Self
 
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from stablek.seeding import entropy_of
 from stablek.selectors.reference import Reference, make_reference
 from stablek.validation import check_data
+from stablek.warning import warn_user
 
 __all__ = ["BaseSelector", "warn_fewer_clusters"]
 
@@ -127,9 +127,7 @@ def warn_fewer_clusters(asked: tuple[Any, ...], found: tuple[int, ...]) -> None:
     fewer = {k: n for k, n in zip(asked, found, strict=True) if n < k}
     if fewer:
         listed = ", ".join(f"{n} for K = {k}" for k, n in fewer.items())
-        warnings.warn(
+        warn_user(
             f"The clusterer found fewer clusters than asked for: {listed}. "
-            f"The results are those of the partitions that it found",
-            UserWarning,
-            stacklevel=3,
+            f"The results are those of the partitions that it found"
         )

@@ -8,13 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from stablek import seeding
 from stablek.engines import Engine, engine_for
 from stablek.execution import run
 from stablek.paths import reference_partitions
-from stablek.results import Partition
+from stablek.results import Partition, Request
 from stablek.validation import check_clusterer, find_param_name
 
 __all__ = ["Reference", "cluster", "make_reference", "partitions_of"]
@@ -80,9 +79,12 @@ class Reference:
     def estimator(self, value: Any) -> Any:
         """The clusterer fitted with that value."""
         if self.values_are_k and value == 1:
-            # The one-cluster partition needs no fit; the estimator does.
-            return clone(self.clusterer).set_params(**{self.param_name: 1}).fit(self.X)
-        [fitted] = run(self.engine.estimator, [(self.X, self.partitions([value])[0])])
+            # The one-cluster partition is made without a model: here one is needed.
+            request = Request(None, (1,))
+            [[[partition]]] = run(self.engine.references, [(self.X, [request], self.entropy)])
+        else:
+            [partition] = self.partitions([value])
+        [fitted] = run(self.engine.estimator, [(self.X, partition)])
         return fitted
 
     def labels(self, values: Sequence[Any]) -> Ints | None:
