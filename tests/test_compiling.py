@@ -18,7 +18,7 @@ import pytest
 
 import stablek
 from stablek.kernels import caching
-from stablek.kernels.compiling import jit, jit_exact, jit_reordered
+from stablek.kernels.compiling import jit, jit_reordered
 
 PACKAGE = Path(stablek.__file__).parent
 
@@ -205,7 +205,7 @@ def test_code_is_not_kept_when_sources_changed_after_the_import(cache, monkeypat
 # What is kept
 
 
-@pytest.mark.parametrize("decorator", [jit, jit_exact, jit_reordered])
+@pytest.mark.parametrize("decorator", [jit, jit_reordered])
 def test_every_signature_is_kept(cache, decorator):
     for count in (1, 0):
         kernel = decorator(double)

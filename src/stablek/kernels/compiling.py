@@ -18,7 +18,7 @@ from numba import njit
 
 from stablek.kernels.caching import keep_on_disk
 
-__all__ = ["inner", "inner_exact", "inner_inlined", "jit", "jit_exact", "jit_reordered"]
+__all__ = ["inner", "inner_exact", "inner_inlined", "jit", "jit_reordered"]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -30,11 +30,6 @@ _INNER = {**_COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 def jit(kernel: Kernel) -> Kernel:
     """Compile a kernel that Python calls; the result is kept on disk."""
     return _outer(kernel, _COMMON)
-
-
-def jit_exact(kernel: Kernel) -> Kernel:
-    """`jit` that rounds after every operation: for results that must equal numpy's bits."""
-    return _outer(kernel, {**_COMMON, "fastmath": False})
 
 
 def jit_reordered(kernel: Kernel) -> Kernel:
