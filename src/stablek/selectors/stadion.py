@@ -194,7 +194,7 @@ class Stadion(BaseSelector):
         omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
         k_values = validation.check_k_range(self.k_range, len(X), values_are_k=values_are_k)
-        self._k_values = k_values
+        self.k_values_ = np.array(k_values)
         if values_are_k:
             validation.check_distinct(X, k_values[-1])
 
@@ -212,12 +212,12 @@ class Stadion(BaseSelector):
 
     def _select(self, **changes: Any) -> Selection:
         options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
+        k_values = tuple(self.k_values_.tolist())
         return aggregating.select(
-            self.paths_, self._k_values, entropy=self._entropy, **{**options, **changes}
+            self.paths_, k_values, entropy=self._entropy, **{**options, **changes}
         )
 
     def _store(self, selection: Selection) -> None:
-        self.k_values_ = np.array(selection.k_values)
         self.n_clusters_ = selection.n_clusters
         self.best_value_ = selection.best_value
         self.epsilons_ = selection.epsilons
