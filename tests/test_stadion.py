@@ -89,12 +89,6 @@ def test_counted_levels_are_those_of_the_scores(fitted, blobs):
     np.testing.assert_array_equal(whole.counted_levels_, whole.epsilons_ > 0)
 
 
-def test_a_level_does_not_depend_on_the_other_levels(fitted, blobs):
-    some = clone(fitted).set_params(epsilons=fitted.epsilons_[[2, 5]]).fit(blobs)
-    np.testing.assert_array_equal(some.paths_.between, fitted.paths_.between[:, [2, 5]])
-    np.testing.assert_array_equal(some.paths_.clusters, fitted.paths_.clusters[:, :, [2, 5]])
-
-
 def test_point_stability_is_lowest_between_the_clusters(rng):
     X = np.concatenate([rng.normal(0, 1, 60), rng.normal(6, 1, 60), [3.0]])[:, None]
     stadion = Stadion(k_range=[1, 2], random_state=0).fit(X)
