@@ -190,6 +190,35 @@ def test_a_changed_setting_is_a_new_row(tmp_path):
     assert store.frame(new)["k"].tolist() == [3]
 
 
+def test_rows_of_the_search_for_levels_are_shown_until_the_grid_has_rows(tmp_path):
+    run = next(run for run in plan(TINY) if run.method == "stadion_max_extended")
+    assert run.former.key != run.key
+    assert run.former.former is None
+    store = Store(tmp_path)
+    store.add([(run.former, {"k": 2, "seconds": 1.0})])
+    assert run.key not in store.done()
+    assert "1 runs used the search of the first version, 0 the fixed grid" in _status(store)
+    assert store.frame([run])[["key", "former", "k"]].values.tolist() == [[run.key, True, 2]]
+    store.add([(run, {"k": 3, "seconds": 1.0})])
+    assert store.frame([run])[["key", "former", "k"]].values.tolist() == [[run.key, False, 3]]
+    assert "0 runs used the search of the first version, 1 the fixed grid" in _status(store)
+
+
+def _status(store):
+    return page._status(plan(TINY), store.frame(plan(TINY))).markdown()
+
+
+def test_only_the_default_levels_have_former_rows():
+    """The committed settings with a search are those of `Run.former`, and no others."""
+    with (ROOT / "study" / "results" / "settings.csv").open(newline="") as file:
+        texts = {row["text"] for row in csv.DictReader(file)}
+    searched = {text for text in texts if '"auto"' in text and '"bootstrap"' not in text}
+    runs = plan(PAPER)
+    former = {run.former.settings for run in runs if run.former is not None}
+    assert searched == former
+    assert searched.isdisjoint(run.settings for run in runs)
+
+
 def test_a_new_version_is_a_new_row(monkeypatch):
     before = {run.key for run in plan(TINY)}
     monkeypatch.setattr(protocol, "VERSION", protocol.VERSION + 1)
