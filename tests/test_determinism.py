@@ -36,7 +36,7 @@ def assert_same_bits(first, second):
 
 @pytest.mark.parametrize(("clusterer", "relabel"), CASES, ids=str)
 def test_bit_identical_for_any_workers(clusterer, relabel, rng):
-    X = rng.normal(size=(300, 3))  # above 256 rows scikit-learn's K-means works in chunks
+    X = rng.normal(size=(300, 3))  # scikit-learn's K-means works in chunks above 256 rows
     make = Stadion(clusterer, relabel=relabel, random_state=4, **OPTIONS)
     serial = make.fit(X)
     others = [Stadion(**{**make.get_params(deep=False), "n_jobs": 2}).fit(X)]
