@@ -129,4 +129,4 @@ def _write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[Any, ...]])
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows([["" if cell in (None, "{}") else cell for cell in row] for row in rows])
-    part.replace(path)  # a killed export leaves the old file intact
+    part.replace(path)  # a killed export leaves the old file whole

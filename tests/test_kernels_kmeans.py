@@ -230,7 +230,7 @@ def fit_by_pairs(monkeypatch, answer):
 
 
 def noisy_fit(X, ks, epsilon=0.3):
-    """Centers and labels of fits of a noisy copy. All fits start from the same given centers."""
+    """Centers and labels of fits of a noisy copy. Given centers are one of the starts."""
     task = task_of(X, ks, epsilon)
     guides = np.concatenate([X[:: len(X) // k][:k] for k in ks])
     noise = np.random.default_rng(1).normal(size=X.shape)
