@@ -452,13 +452,19 @@ def test_a_large_report_stays_small():
         clusters=rng.uniform(size=(int(starts[-1]), 2, 20, 5)),
         members=members,
     )
-    selector._entropy = 0
+    selector._entropy, selector.k_values_ = 0, np.array(ks)
     selection = selector.reselect()
-    for name in ("epsilons", "crossing_epsilon", "scores", "n_clusters", "best_value"):
+    for name in (
+        "epsilons",
+        "counted_levels",
+        "crossing_epsilon",
+        "scores",
+        "n_clusters",
+        "best_value",
+    ):
         setattr(selector, f"{name}_", getattr(selection, name))
     for name in ("between_stability", "within_stability", "stadion_paths", "selection_frequency"):
         setattr(selector, f"{name}_", getattr(selection, name))
-    selector.k_values_ = np.array(ks)
     selector.reference_labels_ = labels
     selector.labels_ = labels[list(ks).index(selection.best_value)]
     selector.point_stability_ = rng.uniform(size=n)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from stablek import validation
 from stablek.engines.base import Setting
 from stablek.perturbations import Perturbation, resolve_perturbation
 from stablek.similarity import Similarity, resolve_similarity
+from stablek.warning import warn_user
 
 __all__ = ["make_setting", "noise_levels", "noise_scale"]
 
@@ -91,11 +91,7 @@ def noise_scale(X: Floats, kind: str) -> Floats:
     validation.check_choice("noise_scale", kind, ["feature", "global"])
     scale = np.array([_deviation(column) for column in X.T])
     if not scale.any():
-        warnings.warn(
-            "All features of X are constant: there is nothing to cluster",
-            UserWarning,
-            stacklevel=5,
-        )
+        warn_user("All features of X are constant: there is nothing to cluster")
     if kind == "global":
         return np.full_like(scale, np.sqrt(np.mean(scale**2)))
     return scale
@@ -124,10 +120,8 @@ def _resolve_relabel(
 def _warned(similarity: Similarity) -> Similarity:
     """The similarity, after a warning if identical partitions do not have similarity 1."""
     if not similarity.identical_is_one:
-        warnings.warn(
+        warn_user(
             f"similarity {similarity.name!r} is not 1 for identical partitions, so between and "
-            f"within stability of different K are not on one scale; 'ari' is a safe choice",
-            UserWarning,
-            stacklevel=5,
+            f"within stability of different K are not on one scale; 'ari' is a safe choice"
         )
     return similarity

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit, jit_sums
+from stablek.kernels.compiling import inner, jit, jit_reordered
 
 __all__ = [
     "AVERAGE",
@@ -234,7 +234,7 @@ def _finish(row: Floats, i: int, linkage: int) -> None:
     row[i] = np.inf  # not its own neighbor
 
 
-@jit_sums
+@jit_reordered
 def expand_distances(X: Floats, noise: Floats) -> Floats:
     """Squared distances of ``X + e noise`` as functions of the level: their coefficients.
 

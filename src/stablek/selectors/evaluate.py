@@ -1,4 +1,4 @@
-"""The criterion for labels that one already has, wherever they come from."""
+"""The criterion for labels that you already have."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PartitionEvaluation:
     between_stability, within_stability, stadion_path : ndarray of shape (n_epsilons,)
         The partition's paths.
     one_cluster_path : ndarray of shape (n_epsilons,)
-        Stadion path of the one-cluster partition: what there is to beat.
+        Stadion path of the one-cluster partition, for comparison.
     crossing_epsilon : float
         Last positive noise level at which the partition beats one cluster; 0 if there is none.
     score : float
@@ -59,7 +59,7 @@ class PartitionEvaluation:
 
     @property
     def beats_one_cluster(self) -> bool:
-        """Whether some noise level speaks for the partition rather than for no structure."""
+        """Whether the partition beats one cluster at some noise level."""
         return self.crossing_epsilon > 0
 
 
@@ -207,7 +207,7 @@ def _given_partition(X: Floats, labels: Ints, setting: Setting) -> Partition:
 
 
 def _evaluation(paths: StabilityPaths) -> PartitionEvaluation:
-    # With the labels in one cluster there is but one path.
+    # If all labels are equal, there is only one path.
     path = len(paths.k_values) - 1
     stadion = paths.stadion.mean(axis=-1)
     selection = aggregating.select(paths, (paths.k_values[path],))

@@ -194,6 +194,7 @@ class Stadion(BaseSelector):
         omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
         k_values = validation.check_k_range(self.k_range, len(X), values_are_k=values_are_k)
+        self.k_values_ = np.array(k_values)
         if values_are_k:
             validation.check_distinct(X, k_values[-1])
 
@@ -211,15 +212,12 @@ class Stadion(BaseSelector):
 
     def _select(self, **changes: Any) -> Selection:
         options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
-        values_are_k = self.paths_.k_values[0] == 1
-        k_values = tuple(self.k_range) if values_are_k else tuple(self.paths_.k_values[1:])
-        k_values = tuple(k.item() if isinstance(k, np.generic) else k for k in k_values)
+        k_values = tuple(self.k_values_.tolist())
         return aggregating.select(
             self.paths_, k_values, entropy=self._entropy, **{**options, **changes}
         )
 
     def _store(self, selection: Selection) -> None:
-        self.k_values_ = np.array(selection.k_values)
         self.n_clusters_ = selection.n_clusters
         self.best_value_ = selection.best_value
         self.epsilons_ = selection.epsilons
