@@ -49,7 +49,7 @@ def run(*args: str, **options) -> subprocess.CompletedProcess[str]:
 
 
 def run_code(code: str, *args: str, **options) -> subprocess.CompletedProcess[str]:
-    """Run main after some lines that break its world."""
+    """Run main after some code that breaks its environment."""
     program = f"import sys\n{code}\nfrom stablek.cli import main\nsys.exit(main(sys.argv[1:]))"
     return subprocess.run(
         [sys.executable, "-c", program, *args],
@@ -61,7 +61,7 @@ def run_code(code: str, *args: str, **options) -> subprocess.CompletedProcess[st
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], *said: str, status: int = 2) -> None:
-    """One line on stderr, nothing on stdout."""
+    """Assert that there is one line on stderr and nothing on stdout."""
     assert done.returncode == status, done.stderr
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1, done.stderr
@@ -137,7 +137,7 @@ def test_help(command, capsys):
 
 
 def test_examples_in_the_help_parse():
-    """Each example is a command line that stablek takes."""
+    """The parser accepts every example in the help texts."""
     parser = build_parser()
     texts = [parser.format_help()]
     for action in parser._actions:
@@ -285,7 +285,7 @@ def test_select_from_standard_input(table):
     header, *labels = done.stdout.split()
     assert header == "label"
     assert adjusted_rand_score(table["truth"], labels) == 1.0
-    # Standard output is taken, so the answer is told beside it.
+    # The labels go to standard output, so the answer goes to standard error.
     assert "3 clusters" in done.stderr
 
 
@@ -301,7 +301,7 @@ def test_select_from_a_pipe_in_the_file_system(points):
 
 @pytest.fixture(scope="module")
 def stadion_run(tmp_path_factory):
-    """One run of the main job that writes everything."""
+    """One run that writes all output files."""
     folder = tmp_path_factory.mktemp("run")
     X, y = blobs()
     frame = pd.DataFrame({"who": [f"row {i:02}" for i in range(60)], "x": X[:, 0], "y": X[:, 1]})
@@ -433,7 +433,7 @@ def test_json_on_standard_output(points, capsys):
 
 
 def test_scaling_decides(points, capsys):
-    """y has ten times the spread: without scaling it hides what x tells."""
+    """Feature y has ten times the spread of x. Without scaling it hides the clusters in x."""
     assert main(["select", points, "--method", "silhouette", "--k", "2:5"]) == 0
     scaled = capsys.readouterr().out
     assert main(["select", points, "--method", "silhouette", "--k", "2:5", "--no-scale"]) == 0
@@ -653,7 +653,7 @@ WRONG_DATA = [
     ("compare points.csv --methods dunn --omega 2:3", "--omega needs stadion among --methods"),
     ("compare points.csv --methods dunn --report r.html", "--report needs stadion"),
     ("datasets fetch heptaa", "did you mean 'hepta'?"),
-    # Output files, told before any work.
+    # Output files that cannot be written are refused before any work.
     ("select points.csv --report r.docx", "--report 'r.docx' must end in one of .html"),
     ("select points.csv --plot p.txt", "--plot 'p.txt' must end in one of .png"),
     ("select points.csv --labels nofolder/l.csv", "folder", "No such file or directory"),
@@ -708,7 +708,7 @@ def test_wrong_data(arguments, said, capsys, wrong_world):
     ],
 )
 def test_wrong_input_in_a_process(arguments, said, wrong_world):
-    """The same from outside: each stage at which a run can be refused."""
+    """Run the command in a process: every stage can refuse the run."""
     assert_refused(run(*arguments.split(), cwd=wrong_world), said)
 
 
@@ -766,7 +766,7 @@ def test_an_error_of_stablek_itself():
     assert done.stderr.splitlines()[-1].startswith("stablek: internal error: KeyError")
 
 
-# Files are replaced whole or not at all.
+# A file is either replaced completely or left as it is.
 
 
 def test_replacing_is_all_or_nothing(tmp_path):
@@ -900,7 +900,7 @@ def read_all(terminal: int) -> str:
     while True:
         try:
             chunk = os.read(terminal, 4096)
-        except OSError:  # the other end is closed
+        except OSError:  # nobody reads the pipe
             break
         if not chunk:
             break
@@ -914,12 +914,15 @@ def read_all(terminal: int) -> str:
     [("SIGINT", False, 130), ("SIGINT", True, 130), ("SIGTERM", False, 143)],
 )
 def test_interrupt_mid_run(tmp_path, name, whole_group, status):
-    """Ctrl-C (which a terminal sends to the whole group): no workers, no half files."""
+    """After an interrupt no worker runs on and no partial file is left.
+
+    A terminal sends Ctrl-C to the whole process group.
+    """
     X, _ = blobs(600)
     pd.DataFrame(X).to_csv(tmp_path / "p.csv", index=False)
     (tmp_path / "l.csv").write_text("old")
     process = subprocess.Popen(
-        # No fast engine, much to do: it runs in worker processes for minutes.
+        # There is no fast engine for this, so it runs in worker processes for minutes.
         stablek_command(
             *("select", "p.csv", "--algorithm", "bisecting", "--relabel", "refit", "--k", "1:60"),
             *("--jobs", "2", "--labels", "l.csv"),
@@ -930,7 +933,7 @@ def test_interrupt_mid_run(tmp_path, name, whole_group, status):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A shell that runs tests in the background may have it ignored.
+        # A shell that runs tests in the background may set SIGINT to be ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
@@ -952,7 +955,7 @@ def test_interrupt_mid_run(tmp_path, name, whole_group, status):
 
 
 def wait_for_workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Children of the process, once some of them work."""
+    """Wait until at least two children of the process are busy; return all children."""
     end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None:
         children = psutil.Process(process.pid).children(recursive=True)

@@ -1,4 +1,4 @@
-"""Generators have the structure they promise; the fetcher loses nothing and trusts nothing."""
+"""Generators have the documented structure. The fetcher loses no data and checks every file."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_distribution_by_kolmogorov_smirnov(name):
     args = (5,) if name == "student" else ()
     for column in X.T:
         assert stats.kstest(column, law, args=args).pvalue > 1e-3
-    # Columns are independent: no two of them are the same numbers again.
+    # The columns are independent.
     assert np.abs(np.corrcoef(X.T) - np.eye(3)).max() < 0.1
 
 
@@ -122,7 +122,7 @@ def test_correlated_gaussians_at_k_4_are_cut_in_the_middle(seed):
         assert np.corrcoef(X[y == cluster].T)[0, 1] > 0.7
     labels = kmeans(X, 4).labels_
     table = np.array([np.bincount(labels[y == cluster], minlength=4) for cluster in range(2)])
-    # Each Gaussian is two of the four clusters, about half of its points in each.
+    # Each Gaussian is split into two clusters, with about half of its points in each.
     share = np.sort(table / table.sum(axis=1, keepdims=True), axis=1)
     assert (share[:, :2] < 0.02).all()
     assert (share[:, 2:] > 0.35).all()
@@ -166,7 +166,7 @@ def test_golf_ball_is_even():
     from sklearn.neighbors import NearestNeighbors
 
     nearest = NearestNeighbors(n_neighbors=2).fit(X).kneighbors(X)[0][:, 1]
-    assert nearest.max() / nearest.min() < 1.5  # random points on a sphere: more than 50
+    assert nearest.max() / nearest.min() < 1.5  # for random points on a sphere it is above 50
 
 
 @pytest.mark.parametrize(
@@ -419,7 +419,7 @@ def test_unknown_name_suggests_the_nearest():
 
 
 def test_upstream_urls():
-    # Written out in full once, because nothing else here would notice a wrong folder.
+    # The full URLs, because no other test would notice a wrong folder.
     assert _benchmark._url("skstab/target/hepta.csv") == (
         "https://raw.githubusercontent.com/FlorentF9/skstab/"
         "5ce9a2ca270375c81c5ff82401356600c1bfedcf/datasets/target/hepta.csv"

@@ -1,4 +1,4 @@
-"""Files to points: what is detected, what is refused, and how it is said."""
+"""Reading points from files: what is detected, what is refused, and the messages."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_layout_is_detected(tmp_path, delimiter, decimal, header):
 
 
 def test_layout_that_is_told(tmp_path):
-    # "1,5 2,5" can be cut at the comma too.
+    # "1,5 2,5" could also be split at the comma.
     path = write(tmp_path, "a.txt", text(" ", ",", header=False))
     points = read_points(path, layout=Layout(delimiter=" ", decimal=","))
     np.testing.assert_array_equal(points.X, NUMBERS)
@@ -145,7 +145,7 @@ def test_any_numbers_survive_the_file(tmp_path_factory, values, delimiter, heade
     path = tmp_path_factory.mktemp("round") / "a.csv"
     frame.to_csv(path, sep=delimiter, index=False, header=header)
     points = read_points(str(path))
-    # pandas' quick parser may miss the last bits.
+    # pandas' fast parser may be wrong in the last bits.
     np.testing.assert_allclose(points.X, values, rtol=1e-14)
 
 

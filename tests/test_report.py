@@ -1,4 +1,4 @@
-"""The report: its summary, its files, and that text from data stays text."""
+"""The report: its summary and its files. Text from the data stays text."""
 
 import base64
 import hashlib
@@ -135,7 +135,7 @@ def test_clusters_and_means_of_every_candidate(fitted, summary, data):
 
 
 def test_clusters_of_other_candidates_are_measured_too(fitted, summary):
-    # With two clusters, one holds two of the three blobs: it is stable inside, the other not.
+    # With K = 2, one cluster holds two of the three blobs, and only that one is stable inside.
     small, large = sorted(summary["partitions"][1]["clusters"], key=lambda c: c["size"])
     assert (small["size"], large["size"]) == (50, 100)
     levels = (fitted.epsilons_ > 0) & (fitted.epsilons_ <= fitted.crossing_epsilon_)
@@ -175,7 +175,7 @@ def test_least_stable_points(fitted, summary):
 
 
 def test_the_same_cluster_keeps_its_color(summary):
-    # The blob that stands alone with K = 2 has the color that it has with K = 3.
+    # The blob that is a cluster for K = 2 and for K = 3 has the same color in both.
     labels = {p["candidate"]: p for p in summary["partitions"]}
     alone = next(c for c in labels[1]["clusters"] if c["size"] == 50)
     same = next(
@@ -198,7 +198,7 @@ def test_where_it_comes_from(fitted, summary, data):
 
 
 def test_the_snippet_gives_the_same_answer(data):
-    # No seed was given: the report tells the one that was used.
+    # No seed was given, so the report shows the seed that was used.
     clusterer = make_pipeline(StandardScaler(), AgglomerativeClustering(linkage="average"))
     selector = Stadion(
         clusterer,
@@ -221,7 +221,7 @@ def test_values_may_be_shown_in_other_units(fitted, data):
     expected = raw.groupby(fitted.labels_).mean()
     means = [cluster["means"] for cluster in chosen(summary)["clusters"]]
     np.testing.assert_allclose(means, expected, rtol=1e-5)
-    # The checksum stays that of what was fitted.
+    # The checksum is still that of the fitted data.
     assert summary["data"]["sha256"] == summarize(fitted)["data"]["sha256"]
     with pytest.raises(ValueError, match="X has 3 rows"):
         summarize(fitted, raw[:3])
@@ -432,7 +432,7 @@ def test_long_names_are_cut(fitted):
 
 
 def test_a_large_report_stays_small():
-    # 100,000 rows, 60 candidates, 40 features: all that makes a report grow.
+    # Everything that makes a report large: 100,000 rows, 60 candidates, 40 features.
     rng = np.random.default_rng(0)
     n, ks = 100_000, range(1, 61)
     selector = Stadion(k_range=ks, random_state=0)
@@ -474,7 +474,7 @@ def test_a_large_report_stays_small():
     assert summary["scatter"]["n_shown"] < summary["scatter"]["n_total"] == n
     assert len(summary["features"]["names"]) < summary["features"]["n_total"] == 40
     assert len(summary["partitions"]) == 60
-    # The points shown are a sample of the rows, with their own labels.
+    # The report shows a sample of the rows, with the labels of these rows.
     rows = np.array(summary["scatter"]["rows"])
     assert len(np.unique(rows)) == len(rows)
     np.testing.assert_array_equal(summary["scatter"]["labels"][7], labels[7][rows])
