@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stablek.display.base import (
-    category_colors,
-    check_fitted,
-    counted_levels,
-    new_axes,
-)
+from stablek.display.base import category_colors, check_fitted, new_axes
+from stablek.inspection import counted_levels
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.display.base import (
-    category_colors,
-    check_fitted,
-    contenders,
-    import_pyplot,
-    parameter_label,
-    path_index,
-    selected_index,
-)
+from stablek.display.base import category_colors, check_fitted, import_pyplot
+from stablek.inspection import contenders, parameter_label, path_index, selected_index
 
 if TYPE_CHECKING:
     import pandas as pd

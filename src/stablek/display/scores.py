@@ -11,13 +11,11 @@ from stablek.display.base import (
     axis_positions,
     category_colors,
     check_fitted,
-    contenders,
     import_pyplot,
     label_k_axis,
     new_axes,
-    parameter_label,
-    selected_index,
 )
+from stablek.inspection import contenders, parameter_label, selected_index
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,13 +11,10 @@ from stablek.display.base import (
     axis_positions,
     category_colors,
     check_fitted,
-    counted_levels,
     label_k_axis,
     new_axes,
-    parameter_label,
-    path_index,
-    selected_index,
 )
+from stablek.inspection import counted_levels, parameter_label, path_index, selected_index
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.aggregation import TIE
-from stablek.display.base import counted_levels, parameter_label, path_index, selected_index
+from stablek.inspection import counted_levels, parameter_label, path_index, selected_index
 from stablek.results import StabilityPaths
 
 __all__ = ["Curves", "Fitted", "view"]

@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from stablek.display.base import contenders
+from stablek.inspection import contenders
 from stablek.report.answer import reasons, sentence
 from stablek.report.fitted import view
 from stablek.report.numbers import number, percentage

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.display.base import contenders
+from stablek.inspection import contenders
 from stablek.report import provenance
 from stablek.report.answer import cautions, reasons, sentence
 from stablek.report.fitted import Curves, Fitted, view
