@@ -340,7 +340,9 @@ def test_answer_comes_first_and_evidence_after(stadion_run):
     _, done, _ = stadion_run
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert re.fullmatch(r"3 clusters; runner-up \d; chosen in \d+% of resampled draws", lines[0])
+    assert re.fullmatch(
+        r"3 clusters\. Next best: \d\. Chosen in \d+% of resampled draws\.", lines[0]
+    )
     header = lines.index(next(line for line in lines if "between" in line))
     assert lines[header].split() == ["K", "between", "within", "stadion", "frequency"]
     rows = [line.replace("*", "").split() for line in lines[header + 1 : header + 6]]
