@@ -558,7 +558,7 @@ def test_compare_with_stadion_writes_a_report(points, tmp_path, capsys):
 def test_demo(tmp_path):
     done = run("demo", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "\n5 clusters; " in done.stdout
+    assert "\n5 clusters. " in done.stdout
     assert re.search(r"^\* +5 ", done.stdout, re.MULTILINE)
     assert (tmp_path / "stablek-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "5 clusters" in (tmp_path / "stablek-demo.html").read_text(encoding="utf-8")

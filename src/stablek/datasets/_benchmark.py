@@ -11,6 +11,7 @@ import io
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,20 +129,12 @@ def fetch_benchmark(
 @functools.cache
 def _manifest() -> dict[str, BenchmarkInfo]:
     file = importlib.resources.files("stablek.datasets").joinpath("manifest.csv")
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-    return {
-        row["name"]: BenchmarkInfo(
-            name=row["name"],
-            file=row["file"],
-            n_samples=int(row["n_samples"]),
-            n_features=int(row["n_features"]),
-            n_clusters=int(row["n_clusters"]),
-            sha256_data=row["sha256_data"],
-            sha256_target=row["sha256_target"],
-            note=row["note"],
-        )
-        for row in rows
-    }
+    row: dict[str, Any]
+    manifest = {}
+    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+        row |= {name: int(row[name]) for name in ("n_samples", "n_features", "n_clusters")}
+        manifest[row["name"]] = BenchmarkInfo(**row)
+    return manifest
 
 
 def _info(name: str) -> BenchmarkInfo:

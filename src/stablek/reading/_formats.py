@@ -21,22 +21,14 @@ from stablek.reading._text import Layout, Table, read_text
 
 __all__ = ["FORMATS", "format_of", "read_frame"]
 
-FORMATS = ("csv", "tsv", "parquet", "arrow", "npy")
-
 _SUFFIXES = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".dat": "csv",
-    ".data": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".npy": "npy",
+    "csv": (".csv", ".txt", ".dat", ".data"),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "npy": (".npy",),
 }
+FORMATS = tuple(_SUFFIXES)
 _OPENERS: dict[str, Callable[[str, Any], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -57,8 +49,9 @@ def format_of(source: str) -> str:
     suffixes = [suffix.lower() for suffix in PurePath(source).suffixes]
     if suffixes and suffixes[-1] in _OPENERS:
         suffixes.pop()
-    if suffixes and suffixes[-1] in _SUFFIXES:
-        return _SUFFIXES[suffixes[-1]]
+    for kind, known in _SUFFIXES.items():
+        if suffixes and suffixes[-1] in known:
+            return kind
     unknown = f"cannot tell the format of {source!r} by its suffix; name it with "
     raise InputError(Message(unknown, Parameter("kind"), f" {'|'.join(FORMATS)}"))
 
