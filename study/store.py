@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from stablek.files import replacing
 from study.plan import Run, canonical, row_key
 
 _SCHEMA = """
@@ -124,9 +125,7 @@ class Store:
 
 
 def _write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows([["" if cell in (None, "{}") else cell for cell in row] for row in rows])
-    part.replace(path)  # a killed export leaves the old file whole

@@ -27,10 +27,11 @@ from sklearn.metrics import adjusted_rand_score
 import stablek
 from stablek.cli import main
 from stablek.cli._completion import script
-from stablek.cli._files import check_outputs, replacing
+from stablek.cli._files import check_outputs
 from stablek.cli._models import make_clusterer
 from stablek.cli._parser import ALGORITHMS, METHODS, build_parser
 from stablek.cli._tables import Table, number, printable, show
+from stablek.files import replacing
 from stablek.reading import FORMATS, InputError
 
 QUICK = ("--method", "calinski_harabasz", "--k", "2:4", "--jobs", "1")
@@ -187,7 +188,7 @@ SHELL_CASES = [
 def test_completion_bash(tmp_path):
     (tmp_path / "stablek.bash").write_text(run("completion", "bash").stdout)
     tries = [
-        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _stablek; "
+        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_stablek; "
         'echo "${COMPREPLY[*]}"'
         for words in ([repr(word) for word in line.split(" ")] for line, _ in SHELL_CASES)
     ]
@@ -197,6 +198,31 @@ def test_completion_bash(tmp_path):
     found = [line.split() for line in done.stdout.splitlines()]
     for (line, expected), words in zip(SHELL_CASES, found, strict=True):
         assert sorted(words) == sorted(expected), line
+
+
+def test_completion_bash_offers_files_and_folders(tmp_path):
+    for name in ("points.csv", "my points.csv", "labels.csv"):
+        (tmp_path / name).touch()
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "stablek.bash").write_text(script("bash"))
+    tried = {
+        "stablek select p": ["plots", "points.csv"],
+        "stablek select my": ["my points.csv"],
+        "stablek select points.csv --labels l": ["labels.csv"],
+        "stablek datasets fetch hepta --output po": ["points.csv"],
+        "stablek demo --output-dir p": ["plots"],
+    }
+    for line, expected in tried.items():
+        words = line.split()
+        shell = (
+            f"source stablek.bash; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+            'compopt() { :; }; _shtab_stablek; printf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(
+            ["bash", "-c", shell], capture_output=True, text=True, timeout=60, cwd=tmp_path
+        )
+        assert done.stderr == ""
+        assert sorted(done.stdout.splitlines()) == expected, line
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
@@ -243,11 +269,6 @@ def write_ipc(path: Path, frame: pd.DataFrame) -> None:
         sink.write_table(made)
 
 
-def arff(frame: pd.DataFrame) -> str:
-    declared = "".join(f"@attribute {name} numeric\n" for name in frame)
-    return f"@relation points\n{declared}@data\n{frame.to_csv(index=False, header=False)}"
-
-
 FORMAT_WRITERS = {
     "p.csv": lambda path, frame: frame.to_csv(path, index=False),
     "german.csv": lambda path, frame: frame.to_csv(path, index=False, sep=";", decimal=","),
@@ -256,7 +277,6 @@ FORMAT_WRITERS = {
     "p.feather": lambda path, frame: frame.to_feather(path),
     "p.arrow": write_ipc,
     "p.npy": lambda path, frame: np.save(path, frame.to_numpy()),
-    "p.arff": lambda path, frame: path.write_text(arff(frame)),
     "p.csv.gz": lambda path, frame: path.write_bytes(
         gzip.compress(frame.to_csv(index=False).encode())
     ),
@@ -320,7 +340,9 @@ def test_answer_comes_first_and_evidence_after(stadion_run):
     _, done, _ = stadion_run
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert re.fullmatch(r"3 clusters; runner-up \d; chosen in \d+% of resampled draws", lines[0])
+    assert re.fullmatch(
+        r"3 clusters\. Next best: \d\. Chosen in \d+% of resampled draws\.", lines[0]
+    )
     header = lines.index(next(line for line in lines if "between" in line))
     assert lines[header].split() == ["K", "between", "within", "stadion", "frequency"]
     rows = [line.replace("*", "").split() for line in lines[header + 1 : header + 6]]
@@ -536,7 +558,7 @@ def test_compare_with_stadion_writes_a_report(points, tmp_path, capsys):
 def test_demo(tmp_path):
     done = run("demo", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "\n5 clusters; " in done.stdout
+    assert "\n5 clusters. " in done.stdout
     assert re.search(r"^\* +5 ", done.stdout, re.MULTILINE)
     assert (tmp_path / "stablek-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "5 clusters" in (tmp_path / "stablek-demo.html").read_text(encoding="utf-8")
@@ -575,15 +597,23 @@ def benchmark_files():
 
 def test_datasets_fetch_offline_is_one_line(tmp_path):
     code = (
-        "import urllib.request\n"
-        "def refuse(*_, **__): raise OSError('no network')\n"
-        "urllib.request.urlopen = refuse"
+        "import requests\n"
+        "def refuse(*_, **__): raise requests.ConnectionError('no network')\n"
+        "requests.get = refuse"
     )
     environment = {**os.environ, "STABLEK_CACHE": str(tmp_path)}
     environment.pop("STABLEK_DATA_DIR", None)
     done = run_code(code, "datasets", "fetch", "hepta", env=environment, cwd=tmp_path)
     assert_refused(done, "cannot download", "STABLEK_DATA_DIR")
     assert list(tmp_path.glob("*.csv")) == []
+
+
+def test_datasets_fetch_without_pooch_is_one_line(tmp_path):
+    environment = {**os.environ, "STABLEK_CACHE": str(tmp_path)}
+    environment.pop("STABLEK_DATA_DIR", None)
+    code = "sys.modules['pooch'] = None"
+    done = run_code(code, "datasets", "fetch", "hepta", env=environment, cwd=tmp_path)
+    assert_refused(done, "needs pooch", "pip install 'stablek[datasets]'", "STABLEK_DATA_DIR")
 
 
 # Bad input: exit 2, one line.
@@ -599,7 +629,7 @@ def test_datasets_fetch_offline_is_one_line(tmp_path):
         ("select points.csv --kk 3", "unrecognized arguments"),
         ("select points.csv --algo ward", "unrecognized arguments"),
         ("select points.csv --k", "--k: expected one argument"),
-        ("select points.csv --k two", "--k: 'two' is no range"),
+        ("select points.csv --k two", "--k: 'two' is not a range"),
         ("select points.csv --k 0:3", "--k: '0:3' must start at 1"),
         ("select points.csv --k 5:2", "runs backwards"),
         ("select points.csv --k 2,2", "without repeating"),
@@ -700,7 +730,7 @@ def test_wrong_data(arguments, said, capsys, wrong_world):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("select points.csv --k two", "is no range"),
+        ("select points.csv --k two", "is not a range"),
         ("select none.csv", "No such file"),
         ("select names.csv", "not numeric"),
         ("select points.csv --k 1 --method silhouette", "cannot judge any K"),
@@ -744,6 +774,7 @@ def test_odd_names_make_one_line(tmp_path, capsys):
         ("plotly", ["select", "points.csv", "--report", "r.html"]),
         ("jinja2", ["select", "points.csv", "--report", "r.html"]),
         ("matplotlib", ["select", "points.csv", "--plot", "p.png"]),
+        ("shtab", ["completion", "bash"]),
     ],
 )
 def test_package_that_is_not_installed(module, arguments, wrong_world):

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import http.server
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -361,7 +362,7 @@ def test_wrong_download_is_refused_and_not_kept(upstream):
         fetch_benchmark("changed")
     for part in (f"{upstream.url}/data/artificial/tiny.csv", sha256(POINTS), sha256(b"as it was")):
         assert part in str(error.value)
-    assert not upstream.cache.exists()
+    assert files_in(upstream.cache) == []
 
 
 def test_damaged_cache_is_refused(upstream):
@@ -377,14 +378,14 @@ def test_damaged_cache_is_refused(upstream):
 def test_interrupted_download_leaves_no_file(upstream):
     with pytest.raises(ConnectionError, match=r"broken\.csv.*STABLEK_DATA_DIR"):
         fetch_benchmark("broken")
-    assert not upstream.cache.exists()
+    assert files_in(upstream.cache) == []
 
 
 def test_interrupted_write_leaves_no_file(upstream, monkeypatch):
     def full_disk(source, target):
         raise OSError("no space left")
 
-    monkeypatch.setattr(os, "replace", full_disk)
+    monkeypatch.setattr(shutil, "move", full_disk)
     with pytest.raises(OSError, match="no space left"):
         fetch_benchmark("ball")
     assert files_in(upstream.cache) == []
@@ -407,6 +408,14 @@ def test_offline_says_what_to_do(upstream):
 def test_download_can_be_forbidden(upstream):
     with pytest.raises(FileNotFoundError, match="download_if_missing=False"):
         fetch_benchmark("Tiny", download_if_missing=False)
+
+
+def test_download_without_pooch_says_what_to_install(upstream, tmp_path, monkeypatch):
+    fetch_benchmark("Tiny", data_home=tmp_path / "given")
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"tiny\.csv needs pooch.*'stablek\[datasets\]'"):
+        fetch_benchmark("Tiny")
+    assert_is_tiny(*fetch_benchmark("Tiny", data_home=tmp_path / "given"))
 
 
 def test_unknown_name_suggests_the_nearest():
@@ -434,7 +443,8 @@ def test_upstream_urls():
 def test_import_needs_no_optional_package():
     # None in sys.modules makes an import fail, as if the package were not installed.
     code = (
-        "import sys; sys.modules.update(dict.fromkeys(('pandas', 'polars', 'matplotlib'))); "
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(('pandas', 'polars', 'matplotlib', 'pooch')))\n"
         "import stablek.datasets as d; print(len(d.list_benchmark()), d.make_demo()[0].shape)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -25,8 +25,9 @@ from stablek.display import (
     StabilityPathsDisplay,
     TradeoffDisplay,
 )
-from stablek.display.base import OKABE_ITO, category_colors, contenders
+from stablek.display.base import OKABE_ITO, category_colors
 from stablek.display.projection import project
+from stablek.inspection import contenders
 from stablek.ranking import cliques, holm, rank_methods, wilcoxon, wilcoxon_pairs
 
 FROM_STADION = [

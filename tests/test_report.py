@@ -66,8 +66,8 @@ def test_the_answer_in_a_sentence(fitted, summary):
     share = fitted.selection_frequency_[2]
     assert order[0] == 2
     assert answer["sentence"] == (
-        f"3 clusters; runner-up {fitted.k_values_[order[1]]}; "
-        f"chosen in {share:.0%} of resampled draws"
+        f"3 clusters. Next best: {fitted.k_values_[order[1]]}. "
+        f"Chosen in {share:.0%} of resampled draws."
     )
     assert "between stability" in answer["reasons"][0]
     assert f"{fitted.scores_[2]:.3f}" in answer["reasons"][1]
@@ -230,7 +230,7 @@ def test_values_may_be_shown_in_other_units(fitted, data):
 def test_other_selectors_give_what_they_know(data):
     selector = Silhouette(k_range=range(2, 5), random_state=0).fit(data)
     for summary in (summarize(selector), summarize(selector, data)):
-        assert summary["answer"]["sentence"].startswith("3 clusters; runner-up")
+        assert summary["answer"]["sentence"].startswith("3 clusters. Next best:")
         assert summary["paths"] is None
         json.dumps(summary, allow_nan=False)
         render_html(summary)
@@ -322,7 +322,7 @@ def test_every_format_by_suffix(fitted, summary, tmp_path):
     for name in ("r.html", "r.HTM", "r.json", "r.md"):
         write_report(fitted, tmp_path / name)
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == summary
-    assert (tmp_path / "r.md").read_text(encoding="utf-8").startswith("# 3 clusters; runner-up")
+    assert (tmp_path / "r.md").read_text(encoding="utf-8").startswith("# 3 clusters. Next best:")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert (tmp_path / "r.HTM").read_text(encoding="utf-8") == page
@@ -485,7 +485,7 @@ def test_a_large_report_stays_small():
 
 def test_notebook_answer_is_short_and_escaped(fitted):
     text = repr_html(fitted)
-    assert "<strong>3 clusters; runner-up" in text
+    assert "<strong>3 clusters. Next best:" in text
     assert text.count("<tr") == 6
     assert len(text) < 3000
 

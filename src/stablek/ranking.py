@@ -158,8 +158,9 @@ def wilcoxon_pairs(scores: Floats, zero_method: ZeroMethod = "pratt") -> Floats:
 def wilcoxon(difference: Floats, zero_method: ZeroMethod = "pratt") -> float:
     """Two-sided Wilcoxon signed-rank p-value; 1 if all differences are 0.
 
-    Exact for up to `MAX_EXACT` differences, also with ties and zeros; the normal approximation
-    for more.
+    Exact for up to `MAX_EXACT` differences, with or without ties and zeros; the normal
+    approximation for more. SciPy's test is exact only without ties and zeros, so it serves only
+    the approximation.
 
     Examples
     --------

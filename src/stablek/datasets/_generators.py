@@ -119,7 +119,7 @@ def make_symmetric_triangle(
     """Three clusters at the corners of an equilateral triangle, for which K = 2 is unstable.
 
     K-means with K = 2 must join two of the three clusters, and all pairs are equally good. So it
-    joins another pair in each perturbed copy. The sample itself is symmetric: one cluster is
+    may join any pair in each perturbed copy. The sample itself is symmetric: one cluster is
     drawn and rotated by one third and two thirds of a turn.
 
     Parameters

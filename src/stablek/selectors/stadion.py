@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.engines import Setting
+from stablek.inspection import path_index
 from stablek.paths import collect_groups, measure_paths
 from stablek.points import point_stability
 from stablek.results import Partition, Selection, StabilityPaths
@@ -313,7 +314,7 @@ class Stadion(BaseSelector):
         check_is_fitted(self)
         validation.check_choice("library", library, ["pandas", "polars"])
         n_k, n_epsilons = self.stadion_paths_.shape
-        index = [self.paths_.k_values.index(k) for k in self.k_values_.tolist()]
+        index = path_index(self)
         columns = {
             "k": np.repeat(self.k_values_, n_epsilons),
             "epsilon": np.tile(self.epsilons_, n_k),
