@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check test-bounds test-browser bench study clean
+.PHONY: demo test check test-bounds test-browser fuzz bench study clean
 
 demo: $(READY)
 	$(BIN)/stablek demo
@@ -14,6 +14,11 @@ test: $(READY)
 test-bounds: $(READY)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 tests/test_kernels_kmeans.py tests/test_engine_kmeans.py \
 	tests/test_engine_agglomerative.py tests/test_engine_mixture.py tests/test_indices.py
+
+# Thousands of wild inputs; prints how they ended. CASES=20000 runs more.
+CASES ?= 5000
+fuzz: $(READY)
+	STABLEK_FUZZ=$(CASES) $(BIN)/pytest -q tests/test_fuzz.py --hypothesis-show-statistics
 
 # Installs Chromium and its driver where they are missing.
 test-browser: $(READY)

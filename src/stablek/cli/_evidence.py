@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stablek.cli._tables import Table, number
-from stablek.inspection import counted_levels, selected_index
+from stablek.inspection import selected_index
 
 __all__ = ["evidence", "shown_note"]
 
@@ -40,7 +40,7 @@ def shown_note(selector: Any) -> str | None:
 
 def _stadion_rows(selector: Any) -> list[list[str]]:
     """Show the stabilities where the path is highest: between minus within is the score."""
-    levels = np.flatnonzero(counted_levels(selector))
+    levels = np.flatnonzero(selector.counted_levels_)
     best = levels[np.argmax(selector.stadion_paths_[:, levels], axis=1)]
     return [
         [
