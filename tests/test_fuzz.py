@@ -129,7 +129,6 @@ def test_a_fit_ends_in_finite_results_or_a_documented_error(
     event("result" if selector.n_clusters_ is not None else "abstention")
     n = len(X)
     assert selector.labels_.shape == (n,)
-    assert not np.isposinf(selector.scores_).all()
     assert selector.scores_.shape == (len(selector.k_values_),)
     if selector.n_clusters_ is not None:
         assert selector.n_clusters_ in k_range or name == "stadion"
