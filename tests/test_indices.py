@@ -274,12 +274,14 @@ def test_sums_over_the_pairs_of_each_cluster(n_features):
 def test_spanning_tree_is_minimal():
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    from stablek.kernels.distances import spanning_tree
+    from stablek.kernels.linkage.tree import spanning_tree
 
     points = np.random.default_rng(0).normal(size=(200, 4))
-    start, stop, length = spanning_tree(points)
-    assert sorted({*start, *stop}) == list(range(200))
-    np.testing.assert_allclose(length, np.linalg.norm(points[start] - points[stop], axis=1))
+    first, second, height = np.empty(199, np.intp), np.empty(199, np.intp), np.empty(199)
+    spanning_tree(points.T.copy(), first, second, height)
+    assert sorted({*first, *second}) == list(range(200))
+    length = np.sqrt(height)
+    np.testing.assert_allclose(length, np.linalg.norm(points[first] - points[second], axis=1))
     assert length.sum() == pytest.approx(minimum_spanning_tree(cdist(points, points)).sum())
 
 

@@ -93,10 +93,19 @@ def xie_beni_of(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -
 
 def _separations(X: Floats, partitions: Sequence[Clusters]) -> Floats:
     """Smallest distance between points of different clusters, for every partition."""
-    from stablek.kernels.distances import spanning_tree
+    from stablek.kernels.distances import squared_distance
+    from stablek.kernels.linkage.tree import spanning_tree
 
-    start, stop, length = spanning_tree(X)
-    return np.array([length[each.codes[start] != each.codes[stop]].min() for each in partitions])
+    n_edges = len(X) - 1
+    first, second = np.empty(n_edges, dtype=np.intp), np.empty(n_edges, dtype=np.intp)
+    height = np.empty(n_edges)
+    spanning_tree(X.T.copy(), first, second, height)
+    gaps = np.empty(len(partitions))
+    for number, clusters in enumerate(partitions):
+        between = np.flatnonzero(clusters.codes[first] != clusters.codes[second])
+        edge = between[np.argmin(height[between])]
+        gaps[number] = np.sqrt(squared_distance(X[first[edge]], X[second[edge]]))
+    return gaps
 
 
 def _width(X: Floats, clusters: Clusters) -> float:

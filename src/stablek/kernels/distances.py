@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from stablek.kernels.compiling import jit, jit_sums
 
-__all__ = ["diameter", "distance_sums", "pair_sums", "spanning_tree", "squared_distance"]
+__all__ = ["diameter", "distance_sums", "pair_sums", "squared_distance"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -131,43 +131,3 @@ def diameter(X: Floats, radius: Floats) -> float:
             if squared > best * best:
                 best = np.sqrt(squared)
     return best
-
-
-@jit
-def spanning_tree(X: Floats) -> tuple[Ints, Ints, Floats]:
-    """Euclidean minimum spanning tree by Prim's algorithm, coincident points included.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-
-    Returns
-    -------
-    start, stop : ndarray of shape (n - 1,)
-        Ends of the edges.
-    length : ndarray of shape (n - 1,)
-        Lengths of the edges.
-    """
-    n = X.shape[0]
-    start, stop, length = np.empty(n - 1, np.intp), np.empty(n - 1, np.intp), np.empty(n - 1)
-    outside = np.arange(1, n)  # points not yet in the tree, packed
-    nearest = np.zeros(n - 1, np.intp)  # point of the tree next to each of them
-    reach = np.full(n - 1, np.inf)  # squared distance to it
-    points = X[1:].copy()
-    latest = 0
-    for edge in range(n - 1):
-        n_outside = n - 1 - edge
-        best = 0
-        for at in range(n_outside):
-            squared = squared_distance(points[at], X[latest])
-            if squared < reach[at]:
-                reach[at] = squared
-                nearest[at] = latest
-            if reach[at] < reach[best]:
-                best = at
-        latest = outside[best]
-        start[edge], stop[edge], length[edge] = nearest[best], latest, np.sqrt(reach[best])
-        tail = n_outside - 1
-        outside[best], nearest[best], reach[best] = outside[tail], nearest[tail], reach[tail]
-        points[best] = points[tail]
-    return start, stop, length
