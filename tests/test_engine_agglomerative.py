@@ -113,7 +113,6 @@ def test_both_ways_of_ward_give_one_dendrogram(p):
         first, second, height = np.empty(299, np.intp), np.empty(299, np.intp), np.empty(299)
         grow(X.T.copy(), ways.WARD, way, first, second, height)
         found.append(Dendrogram(first, second, height))
-    assert found[0].height.sum() == pytest.approx(found[1].height.sum())
     for a, b in zip(*(tree.labels(range(1, 300)) for tree in found), strict=True):
         np.testing.assert_array_equal(a, b)
 
