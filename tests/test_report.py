@@ -146,6 +146,13 @@ def test_clusters_of_other_candidates_are_measured_too(fitted, summary):
     assert large["within_stability"] > 5 * small["within_stability"]
 
 
+def test_a_path_that_still_rises_is_warned_of(fitted):
+    selector = copy(fitted)
+    selector.stadion_paths_ = np.sort(fitted.stadion_paths_, axis=1)
+    assert "Try larger epsilons" in " ".join(summarize(selector)["answer"]["cautions"])
+    assert "larger epsilons" not in " ".join(summarize(fitted)["answer"]["cautions"])
+
+
 def test_hidden_structure_is_warned_of(fitted):
     perfect = np.ones_like(fitted.paths_.clusters)
     selector = copy(fitted)

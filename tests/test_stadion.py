@@ -71,23 +71,28 @@ def test_everything_is_there_and_has_its_shape(fitted, blobs):
     assert fitted.relabel_ == "extend"
 
 
-def test_auto_levels_have_the_crossing_in_their_upper_half(fitted, blobs):
-    position = np.searchsorted(fitted.epsilons_, fitted.crossing_epsilon_)
-    assert len(fitted.epsilons_) // 2 - 1 <= position < len(fitted.epsilons_) - 1
-    tight = np.vstack([0.001 * blobs + shift for shift in ([0, 0], [1, 0], [0, 3])])
-    narrow = Stadion(KMeans(n_init=3), k_range=range(1, 10), n_perturbations=2, random_state=0)
-    narrow.fit(tight)
-    position = np.searchsorted(narrow.epsilons_, narrow.crossing_epsilon_)
-    assert 3 < position < 9
+def test_auto_levels_are_the_papers_grid(fitted, rng):
+    even = np.linspace(0, np.sqrt(2), len(fitted.epsilons_))
+    np.testing.assert_array_equal(fitted.epsilons_, even)
+    wide = Stadion(k_range=[1, 2], omega=[2], n_perturbations=1, n_epsilons=4, random_state=0)
+    wide.fit(rng.normal(size=(20, 9)))
+    np.testing.assert_array_equal(wide.epsilons_, [0, 1, 2, 3])
 
 
-def test_levels_extend_when_nothing_has_crossed(rng):
-    """In many dimensions two far clusters survive noise beyond sqrt(p)."""
-    X = np.vstack([rng.normal(size=(40, 20)), rng.normal(size=(40, 20)) + 50])
-    stadion = Stadion(k_range=[1, 2], omega=[2, 3], n_perturbations=2, random_state=0).fit(X)
-    assert stadion.n_clusters_ == 2
-    assert stadion.crossing_epsilon_ < stadion.epsilons_[-1]
-    assert stadion.epsilons_[-1] > np.sqrt(20)
+def test_counted_levels_are_those_of_the_scores(fitted, blobs):
+    expected = (fitted.epsilons_ > 0) & (fitted.epsilons_ <= fitted.crossing_epsilon_)
+    np.testing.assert_array_equal(fitted.counted_levels_, expected)
+    assert 0 < expected.sum() < len(expected) - 1
+    best = fitted.stadion_paths_[:, fitted.counted_levels_].max(axis=1)
+    np.testing.assert_array_equal(fitted.scores_, best)
+    whole = clone(fitted).set_params(until_crossing=False).fit(blobs)
+    np.testing.assert_array_equal(whole.counted_levels_, whole.epsilons_ > 0)
+
+
+def test_a_level_does_not_depend_on_the_other_levels(fitted, blobs):
+    some = clone(fitted).set_params(epsilons=fitted.epsilons_[[2, 5]]).fit(blobs)
+    np.testing.assert_array_equal(some.paths_.between, fitted.paths_.between[:, [2, 5]])
+    np.testing.assert_array_equal(some.paths_.clusters, fitted.paths_.clusters[:, :, [2, 5]])
 
 
 def test_point_stability_is_lowest_between_the_clusters(rng):

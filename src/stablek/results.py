@@ -1,4 +1,4 @@
-"""What the stages hand to each other: frozen records, no behavior beyond views."""
+"""Frozen records that the stages hand to each other."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Group:
-    """A set of points with its reference partitions: the unit of which stability is measured."""
+    """A set of points with its reference partitions. Engines perturb groups."""
 
     rows: Ints | None
     partitions: tuple[Partition, ...]
@@ -229,6 +229,8 @@ class Selection:
     scores : ndarray of shape (n_k,)
     crossing_epsilon : float
         Last noise level at which some K >= 2 beats K = 1; 0 if there is none.
+    counted_levels : ndarray of bool of shape (n_epsilons,)
+        The noise levels that the scores are made of.
     selection_frequency : ndarray of shape (n_k,)
         How often each candidate wins when the draws are resampled.
     """
@@ -242,4 +244,5 @@ class Selection:
     stadion_paths: Floats
     scores: Floats
     crossing_epsilon: float
+    counted_levels: NDArray[np.bool_]
     selection_frequency: Floats

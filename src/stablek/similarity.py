@@ -21,8 +21,6 @@ __all__ = ["SIMILARITIES", "Agreement", "Similarity", "compare_labels", "resolve
 
 Floats = NDArray[np.float64]
 
-_BY_CHANCE = -0.1
-
 
 class Agreement(NamedTuple):
     """Sums over contingency tables; arrays of one shape, one entry per comparison.
@@ -193,9 +191,6 @@ class Similarity:
         Whether the order of the two partitions does not matter.
     identical_is_one : bool
         Whether two identical partitions always give 1.
-    floor : float
-        What means over many comparisons do not fall below: 0, or a little less where 0 is the
-        value expected by chance; minus infinity if no bound is known.
     """
 
     name: str
@@ -203,7 +198,6 @@ class Similarity:
     of_labels: Callable[[NDArray[Any], NDArray[Any]], float] | None = None
     symmetric: bool = True
     identical_is_one: bool = True
-    floor: float = 0.0
 
     def __call__(self, first: ArrayLike, second: ArrayLike) -> float:
         """Similarity of two label arrays of the same points."""
@@ -220,7 +214,7 @@ class Similarity:
 SIMILARITIES: dict[str, Similarity] = {
     measure.name: measure
     for measure in (
-        Similarity("ari", _on_pairs(_ari), floor=_BY_CHANCE),
+        Similarity("ari", _on_pairs(_ari)),
         Similarity("nmi", _nmi),
         Similarity("rand", _on_pairs(lambda p: _ratio(p.yy + p.nn, p.total, True))),
         Similarity("jaccard", _on_pairs(lambda p: _ratio(p.yy, p.yy + p.yn + p.ny, p.same))),
@@ -252,19 +246,17 @@ SIMILARITIES: dict[str, Similarity] = {
             _on_pairs(lambda p: _ratio(p.yy, p.total, True)),
             identical_is_one=False,
         ),
-        Similarity("hubert", _on_pairs(_hubert), floor=_BY_CHANCE),
+        Similarity("hubert", _on_pairs(_hubert)),
         Similarity(
             "phi",
             _on_pairs(lambda p: _ratio(p.yy * p.nn - p.yn * p.ny, _product(p), p.same)),
             identical_is_one=False,
-            floor=_BY_CHANCE,
         ),
         Similarity(
             "mcnemar",
             _on_pairs(_mcnemar),
             symmetric=False,
             identical_is_one=False,
-            floor=-np.inf,
         ),
         # Beyond the sixteen.
         Similarity("v_measure", _nmi),
@@ -272,9 +264,8 @@ SIMILARITIES: dict[str, Similarity] = {
             "variation_of_information",
             _variation_of_information,
             identical_is_one=False,
-            floor=-np.inf,
         ),
-        Similarity("ami", of_labels=_ami, floor=_BY_CHANCE),
+        Similarity("ami", of_labels=_ami),
         Similarity("matching", of_labels=_matching),
     )
 }
@@ -290,7 +281,7 @@ def resolve_similarity(similarity: str | Callable[..., float]) -> Similarity:
     """
     if callable(similarity):
         name = getattr(similarity, "__name__", "callable")
-        return Similarity(name, of_labels=similarity, floor=-np.inf)
+        return Similarity(name, of_labels=similarity)
     if isinstance(similarity, str) and similarity in SIMILARITIES:
         return SIMILARITIES[similarity]
     raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from stablek import seeding
 from stablek.engines.base import Setting
 from stablek.engines.copies import relabeled_copies, similarities_of_copies
 from stablek.results import Group, Partition, Request
+from stablek.warning import ignored
 
 __all__ = ["GenericEngine"]
 
@@ -112,10 +112,9 @@ class GenericEngine:
             if current is None and (name == "random_state" or name.endswith("__random_state"))
         }
         estimator.set_params(**unseeded)
-        with warnings.catch_warnings():
-            # Thousands of fits would repeat a warning, so only the fits on X itself show it.
-            # Selectors report too few clusters once, instead of one ConvergenceWarning per fit.
-            warnings.simplefilter("ignore", Warning if quiet else ConvergenceWarning)
+        # Thousands of fits would repeat a warning, so only fits on X itself show theirs. That such
+        # a fit finds too few clusters is reported once for all K.
+        with ignored(Warning if quiet else ConvergenceWarning):
             return estimator.fit(points)
 
 

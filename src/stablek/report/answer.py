@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stablek.report.fitted import Curves, Fitted
 from stablek.report.numbers import percentage
@@ -154,10 +155,9 @@ def _stadion_cautions(fitted: Fitted, curves: Curves) -> list[str]:
         if curves.crossing_epsilon == 0:
             text += "; and no candidate beats K = 1 at any noise level"
         found.append(f"{text}.")
-    if len(curves.epsilons) > 1 and curves.crossing_epsilon == curves.epsilons[-1]:
+    if fitted.selected is not None and _rises_at_the_end(curves.stadion[fitted.selected]):
         found.append(
-            "The structure outlives the largest noise level, so the paths are cut short. "
-            "Try larger epsilons."
+            "The chosen path still rises at the largest noise level. Try larger epsilons."
         )
     if curves.paths.n_draws < 2:
         found.append(
@@ -173,3 +173,7 @@ def _rivals(fitted: Fitted) -> str:
     others = [i for i in order if i != fitted.selected and fitted.frequency[i] >= 0.05][:3]
     named = ", ".join(f"{fitted.named(i)} in {percentage(fitted.frequency[i])}" for i in others)
     return f"other draws of the noise would give {named}" if named else "other draws differ"
+
+
+def _rises_at_the_end(path: NDArray[np.float64]) -> bool:
+    return len(path) > 1 and int(np.argmax(path)) == len(path) - 1

@@ -1,8 +1,7 @@
-"""What all selectors share: checked inputs, reference partitions, the fitted answer."""
+"""The base class of all selectors: checked input, reference partitions, the fitted answer."""
 
 from __future__ import annotations
 
-import warnings
 from time import perf_counter
 from typing import Any, Literal, Self
 
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from stablek.seeding import entropy_of
 from stablek.selectors.reference import Reference, make_reference
 from stablek.validation import check_data
+from stablek.warning import warn_user
 
 __all__ = ["BaseSelector", "warn_fewer_clusters"]
 
@@ -46,7 +46,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Whether K = 1 can be the answer."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster X with every candidate, judge the partitions and choose.
+        """Cluster X with every candidate, judge the partitions and choose one.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_reference(self, reference: Reference, started: float) -> Self:
         """Fit on partitions that other selectors may share."""
         self._fit(reference)
-        # The report draws the points and says how it came about.
+        # The report shows the points, the seed and the time.
         self._fit_X, self._entropy = reference.X, reference.entropy
         self._seconds = perf_counter() - started
         return self
@@ -100,7 +100,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         write_report(self, path, **options)
 
     def _html_repr(self) -> str:
-        """What notebooks show: the answer once there is one, scikit-learn's diagram before."""
+        """What notebooks show: the answer of a fitted selector, else scikit-learn's diagram."""
         from stablek.report import repr_html
 
         return repr_html(self) if hasattr(self, "labels_") else str(super()._html_repr())
@@ -123,13 +123,11 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def warn_fewer_clusters(asked: tuple[Any, ...], found: tuple[int, ...]) -> None:
-    """Tell once which reference partitions have fewer clusters than asked for."""
+    """Warn once of all reference partitions with fewer clusters than asked for."""
     fewer = {k: n for k, n in zip(asked, found, strict=True) if n < k}
     if fewer:
         listed = ", ".join(f"{n} for K = {k}" for k, n in fewer.items())
-        warnings.warn(
+        warn_user(
             f"The clusterer found fewer clusters than asked for: {listed}. "
-            f"The results are those of the partitions that it found",
-            UserWarning,
-            stacklevel=3,
+            f"The results are those of the partitions that it found"
         )
