@@ -265,9 +265,9 @@ def test_sums_over_the_pairs_of_each_cluster(n_features):
     from stablek.kernels.distances import pair_sums
 
     points = np.random.default_rng(0).normal(size=(150, n_features))
-    stops = np.array([1, 60, 62, 150])
-    expected = [pdist(part).sum() for part in np.split(points, stops[:-1])]
-    found = pair_sums(np.ascontiguousarray(points.T), stops)
+    starts = np.array([0, 1, 60, 62, 150])
+    expected = [pdist(part).sum() for part in np.split(points, starts[1:-1])]
+    found = pair_sums(np.ascontiguousarray(points.T), starts)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
