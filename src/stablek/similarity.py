@@ -243,17 +243,14 @@ SIMILARITIES: dict[str, Similarity] = {
             _on_pairs(lambda p: _ratio(p.yy + p.nn, p.yy + p.nn + 2.0 * (p.yn + p.ny), True)),
         ),
         Similarity(
-            "sokal_sneath_1",
-            _on_pairs(lambda p: _ratio(p.yy, p.yy + 2.0 * (p.yn + p.ny), p.same)),
+            "sokal_sneath_1", _on_pairs(lambda p: _ratio(p.yy, p.yy + 2.0 * (p.yn + p.ny), p.same))
         ),
         Similarity(
             "sokal_sneath_2",
             _on_pairs(lambda p: _ratio(p.yy + p.nn, p.yy + p.nn + 0.5 * (p.yn + p.ny), True)),
         ),
         Similarity(
-            "russel_rao",
-            _on_pairs(lambda p: _ratio(p.yy, p.total, True)),
-            identical_is_one=False,
+            "russel_rao", _on_pairs(lambda p: _ratio(p.yy, p.total, True)), identical_is_one=False
         ),
         Similarity("hubert", _on_pairs(_hubert)),
         Similarity(
@@ -261,19 +258,10 @@ SIMILARITIES: dict[str, Similarity] = {
             _on_pairs(lambda p: _ratio(p.yy * p.nn - p.yn * p.ny, _product(p), p.same)),
             identical_is_one=False,
         ),
-        Similarity(
-            "mcnemar",
-            _on_pairs(_mcnemar),
-            symmetric=False,
-            identical_is_one=False,
-        ),
+        Similarity("mcnemar", _on_pairs(_mcnemar), symmetric=False, identical_is_one=False),
         # The criteria above are clusterCrit's sixteen; these are not.
         Similarity("v_measure", _nmi),
-        Similarity(
-            "variation_of_information",
-            _variation_of_information,
-            identical_is_one=False,
-        ),
+        Similarity("variation_of_information", _variation_of_information, identical_is_one=False),
         Similarity("ami", of_labels=_ami),
         Similarity("matching", of_labels=_matching),
     )

@@ -34,10 +34,6 @@ def wemmert_gancarski(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -
     n_jobs : int or None
         Has no effect: one pass is fast. Every index accepts it.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(wemmert_gancarski([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
@@ -58,10 +54,6 @@ def davies_bouldin(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> f
     X, labels, n_jobs
         As in `wemmert_gancarski`.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(davies_bouldin([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
@@ -80,10 +72,6 @@ def ray_turi(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     ----------
     X, labels, n_jobs
         As in `wemmert_gancarski`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -104,10 +92,6 @@ def calinski_harabasz(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -
     ----------
     X, labels, n_jobs
         As in `wemmert_gancarski`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

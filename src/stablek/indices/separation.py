@@ -38,10 +38,6 @@ def dunn(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     n_jobs : int or None
         Number of threads, as in joblib.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> dunn([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
@@ -60,10 +56,6 @@ def xie_beni(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     ----------
     X, labels, n_jobs
         As in `dunn`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

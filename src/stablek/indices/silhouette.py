@@ -42,10 +42,6 @@ def silhouette(
     n_jobs : int or None
         Number of threads, as in joblib.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(silhouette([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)

@@ -49,13 +49,13 @@ class ComparisonRow:
 
     clusterer: str
     method: str
-    n_clusters: int | None
-    score: float
-    seconds: float
-    agreement: float
-    stadion_agreement: float
-    abstention: str | None
-    selector: BaseSelector | None
+    n_clusters: int | None = None
+    score: float = np.nan
+    seconds: float = 0.0
+    agreement: float = np.nan
+    stadion_agreement: float = np.nan
+    abstention: str | None = None
+    selector: BaseSelector | None = None
 
 
 _COLUMNS = tuple(field.name for field in fields(ComparisonRow) if field.name != "selector")
@@ -303,7 +303,7 @@ def _row(
         validation.check_data(reference.X, selector)
         selector._fit_reference(reference, started)
     except CannotJudgeError as reason:
-        return ComparisonRow(name, method, None, np.nan, 0.0, np.nan, np.nan, str(reason), None)
+        return ComparisonRow(name, method, abstention=str(reason))
     seconds = perf_counter() - started
     score = np.nan
     if selector.n_clusters_ is not None:
@@ -315,10 +315,8 @@ def _row(
         selector.n_clusters_,
         score,
         seconds,
-        np.nan,
-        np.nan,
-        getattr(selector, "abstention_", None),
-        selector,
+        abstention=getattr(selector, "abstention_", None),
+        selector=selector,
     )
 
 

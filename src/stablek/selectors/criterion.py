@@ -23,7 +23,6 @@ __all__ = [
     "Verdict",
     "best_value",
     "check_share",
-    "n_clusters_of",
     "verdict_of_splits",
 ]
 
@@ -98,7 +97,8 @@ class CriterionSelector(BaseSelector):
             self.best_estimator_ = None
             return
         best = reference.partitions([verdict.value])[0]
-        self.n_clusters_ = int(best.k) if reference.values_are_k else n_clusters_of(best)
+        n_found = np.count_nonzero(np.unique(best.labels) >= 0)  # noise is not a cluster
+        self.n_clusters_ = int(best.k if reference.values_are_k else n_found)
         self.labels_ = best.labels.copy()
         self.best_estimator_ = reference.estimator(verdict.value)
 
@@ -180,9 +180,3 @@ def check_share(name: str, value: Any) -> None:
     """Raise ValueError for anything but a number above 0 and below 1."""
     if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}")
-
-
-def n_clusters_of(partition: Partition) -> int:
-    """Number of clusters in the labels of a partition, without noise."""
-    labels = np.unique(partition.labels)
-    return int((labels >= 0).sum())

@@ -147,6 +147,15 @@ class GapStatistic(CriterionSelector):
         Log dispersion of the reference sets.
     labels_, best_estimator_, best_value_, abstention_
         As in `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> GapA(n_references=10, random_state=0).fit(X).n_clusters_
+    3
+    >>> GapB(n_references=10, random_state=0).fit(X).n_clusters_
+    3
     """
 
     supports_one_cluster = True
@@ -220,30 +229,14 @@ def _reference_curve(
 
 
 class GapA(GapStatistic):
-    """Gap statistic with features uniform over their ranges; see `GapStatistic`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> GapA(k_range=range(1, 6), n_references=10, random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Gap statistic with features uniform over their ranges; see `GapStatistic`."""
 
     method = "gap_a"
     principal = False
 
 
 class GapB(GapStatistic):
-    """Gap statistic with principal components uniform over their ranges; see `GapStatistic`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> GapB(k_range=range(1, 6), n_references=10, random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Gap statistic with principal components uniform over their ranges; see `GapStatistic`."""
 
     method = "gap_b"
     principal = True

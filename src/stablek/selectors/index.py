@@ -63,6 +63,17 @@ class IndexSelector(CriterionSelector):
         The clusterer fitted with the chosen value, and that value.
     abstention_ : str or None
         Why there is no answer.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> selectors = [WemmertGancarski(), Silhouette(), DaviesBouldin(), RayTuri()]
+    >>> [each.set_params(random_state=0).fit(X).n_clusters_ for each in selectors]
+    [3, 3, 3, 3]
+    >>> selectors = [CalinskiHarabasz(), Dunn(), XieBeni()]
+    >>> [each.set_params(random_state=0).fit(X).n_clusters_ for each in selectors]
+    [3, 3, 3]
     """
 
     needs_k: ClassVar[bool] = False
@@ -126,15 +137,7 @@ class IndexSelector(CriterionSelector):
 
 
 class WemmertGancarski(IndexSelector):
-    """Choose K by the `stablek.indices.wemmert_gancarski` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> WemmertGancarski(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.wemmert_gancarski` index; see `IndexSelector`."""
 
     method = "wemmert_gancarski"
 
@@ -149,13 +152,6 @@ class Silhouette(IndexSelector):
     average : {"micro", "macro"}, default="micro"
         "micro" is the mean over points, as in scikit-learn. "macro" is the mean over clusters of
         their means, which the study's table uses.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> Silhouette(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
     """
 
     method = "silhouette"
@@ -190,70 +186,30 @@ class Silhouette(IndexSelector):
 
 
 class DaviesBouldin(IndexSelector):
-    """Choose K by the `stablek.indices.davies_bouldin` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> DaviesBouldin(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.davies_bouldin` index; see `IndexSelector`."""
 
     method = "davies_bouldin"
 
 
 class RayTuri(IndexSelector):
-    """Choose K by the `stablek.indices.ray_turi` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> RayTuri(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.ray_turi` index; see `IndexSelector`."""
 
     method = "ray_turi"
 
 
 class CalinskiHarabasz(IndexSelector):
-    """Choose K by the `stablek.indices.calinski_harabasz` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> CalinskiHarabasz(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.calinski_harabasz` index; see `IndexSelector`."""
 
     method = "calinski_harabasz"
 
 
 class Dunn(IndexSelector):
-    """Choose K by the `stablek.indices.dunn` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> Dunn(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.dunn` index; see `IndexSelector`."""
 
     method = "dunn"
 
 
 class XieBeni(IndexSelector):
-    """Choose K by the `stablek.indices.xie_beni` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> XieBeni(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.xie_beni` index; see `IndexSelector`."""
 
     method = "xie_beni"

@@ -7,9 +7,8 @@ edges among its points, so a cluster needs no dendrogram of its own.
 
 Layers, from bottom to top
 --------------------------
-- `points`: noisy points, laid out feature by feature, and their scale.
 - `centroids`, `matrix`, `tree`: the ways to find the edges, see below.
-- `grow`: the dendrogram of one set of points, by a given way.
+- `grow`: noisy points, laid out feature by feature, and their dendrogram by a given way.
 - `cuts`: labels for every number of clusters, from one dendrogram.
 - `agreements`: the entry for a whole fit. For each group and noise level it grows one dendrogram,
   cuts it for every number of clusters and compares the labels with the reference labels.

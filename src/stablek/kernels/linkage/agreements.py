@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from stablek.kernels.agreement import N_SUMS, agreement
 from stablek.kernels.compiling import jit
 from stablek.kernels.linkage.cuts import cut, largest
-from stablek.kernels.linkage.grow import grow
+from stablek.kernels.linkage.grow import gather, grow
 from stablek.kernels.linkage.matrix import distances_at, merge_distances
-from stablek.kernels.linkage.points import gather
 from stablek.kernels.packed import PackedGroups
 
 __all__ = ["agreements"]
