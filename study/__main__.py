@@ -15,15 +15,15 @@ from study.store import Store
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; the exit status is 1 if a run failed."""
+    """Run a command; return 1 if a run failed, else 0."""
     options = _parser().parse_args(arguments)
     protocol = PROTOCOLS[options.plan]
     if options.plan != "paper" and options.home == Path("study"):
-        raise SystemExit("--home: rows of a plan other than 'paper' need a folder of their own")
+        raise SystemExit("--home: a plan other than 'paper' needs its own folder for its rows")
     runs = plan(protocol)
     chosen = list(filtered(runs, _filters(options)))
     if not chosen:
-        raise SystemExit("no run has these filters; see: python -m study list")
+        raise SystemExit("no run matches these filters; see: python -m study list")
     store = Store(options.home)
     if options.command == "list":
         return _list(chosen)
@@ -56,19 +56,23 @@ def _status(runs: list[Run], store: Store) -> int:
         count[1] += 1
     for (experiment, algorithm, fit), (finished, total) in counts.items():
         print(f"{experiment:16} {algorithm:14} {fit:22} {finished:6} of {total}")
-    print(f"{sum(run.key in done for run in runs)} of {len(runs)} runs are done")
+    todo = [run for run in runs if run.key not in done]
+    print(f"{len(runs) - len(todo)} of {len(runs)} runs are done")
+    older = sum(each.former is not None and each.former.key in done for each in todo)
+    if older:
+        print(f"{older} of the others have rows from the first version's search for noise levels")
     return 0
 
 
 def _run(runs: list[Run], store: Store, options: argparse.Namespace) -> int:
     from study.runner import run_tasks, weight
 
-    # An end by exception stops the workers too; they would go on with long runs for nothing.
+    # Turn SIGTERM into an exception, which also stops the workers and their long runs.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     done = store.done()
     tasks = tasks_of(run for run in runs if run.key not in done)
     print(f"{len(tasks)} tasks to do", file=sys.stderr, flush=True)
-    # Cheap tasks first: the most rows for the time there is.
+    # Cheap tasks first: this gives the most rows in limited time.
     order = list(EXPERIMENTS)
     tasks.sort(key=lambda task: (order.index(task.experiment), weight(task)))
     groups: tuple[list, list] = ([], [])
@@ -91,9 +95,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = ("list", "run", "status", "tables", "figures")
     parser.add_argument("command", choices=commands)
     parser.add_argument("--plan", choices=list(PROTOCOLS), default="paper")
-    parser.add_argument("--home", type=Path, default=Path("study"), help="of rows and results")
-    parser.add_argument("--docs", type=Path, default=Path("docs"), help="of page and figures")
-    which = parser.add_argument_group("which runs (several values are allowed)")
+    parser.add_argument("--home", type=Path, default=Path("study"), help="folder of the rows")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="folder of the page")
+    which = parser.add_argument_group("which runs (each option takes several values)")
     which.add_argument("--only", nargs="+", choices=list(EXPERIMENTS))
     for name in ("algorithm", "method", "dataset", "fit"):
         which.add_argument(f"--{name}", nargs="+")
@@ -101,8 +105,8 @@ def _parser() -> argparse.ArgumentParser:
     how = parser.add_argument_group("how to run")
     how.add_argument("--jobs", type=int, default=1)
     how.add_argument("--backend", choices=("loky", "threading", "dask"), default="loky")
-    how.add_argument("--scheduler", help="address of a Dask scheduler; none starts a local one")
-    how.add_argument("--minutes", type=float, help="start no run after this time")
+    how.add_argument("--scheduler", help="address of a Dask scheduler (default: a local one)")
+    how.add_argument("--minutes", type=float, help="start no new run after this many minutes")
     return parser
 
 

@@ -27,10 +27,11 @@ from sklearn.metrics import adjusted_rand_score
 import stablek
 from stablek.cli import main
 from stablek.cli._completion import script
-from stablek.cli._files import check_outputs, replacing
+from stablek.cli._files import check_outputs
 from stablek.cli._models import make_clusterer
 from stablek.cli._parser import ALGORITHMS, METHODS, build_parser
 from stablek.cli._tables import Table, number, printable, show
+from stablek.files import replacing
 from stablek.reading import FORMATS, InputError
 
 QUICK = ("--method", "calinski_harabasz", "--k", "2:4", "--jobs", "1")
@@ -49,7 +50,7 @@ def run(*args: str, **options) -> subprocess.CompletedProcess[str]:
 
 
 def run_code(code: str, *args: str, **options) -> subprocess.CompletedProcess[str]:
-    """Run main after some lines that break its world."""
+    """Run main after some code that breaks its environment."""
     program = f"import sys\n{code}\nfrom stablek.cli import main\nsys.exit(main(sys.argv[1:]))"
     return subprocess.run(
         [sys.executable, "-c", program, *args],
@@ -61,7 +62,7 @@ def run_code(code: str, *args: str, **options) -> subprocess.CompletedProcess[st
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], *said: str, status: int = 2) -> None:
-    """One line on stderr, nothing on stdout."""
+    """Assert that there is one line on stderr and nothing on stdout."""
     assert done.returncode == status, done.stderr
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1, done.stderr
@@ -137,7 +138,7 @@ def test_help(command, capsys):
 
 
 def test_examples_in_the_help_parse():
-    """Each example is a command line that stablek takes."""
+    """The parser accepts every example in the help texts."""
     parser = build_parser()
     texts = [parser.format_help()]
     for action in parser._actions:
@@ -187,7 +188,7 @@ SHELL_CASES = [
 def test_completion_bash(tmp_path):
     (tmp_path / "stablek.bash").write_text(run("completion", "bash").stdout)
     tries = [
-        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _stablek; "
+        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_stablek; "
         'echo "${COMPREPLY[*]}"'
         for words in ([repr(word) for word in line.split(" ")] for line, _ in SHELL_CASES)
     ]
@@ -197,6 +198,31 @@ def test_completion_bash(tmp_path):
     found = [line.split() for line in done.stdout.splitlines()]
     for (line, expected), words in zip(SHELL_CASES, found, strict=True):
         assert sorted(words) == sorted(expected), line
+
+
+def test_completion_bash_offers_files_and_folders(tmp_path):
+    for name in ("points.csv", "my points.csv", "labels.csv"):
+        (tmp_path / name).touch()
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "stablek.bash").write_text(script("bash"))
+    tried = {
+        "stablek select p": ["plots", "points.csv"],
+        "stablek select my": ["my points.csv"],
+        "stablek select points.csv --labels l": ["labels.csv"],
+        "stablek datasets fetch hepta --output po": ["points.csv"],
+        "stablek demo --output-dir p": ["plots"],
+    }
+    for line, expected in tried.items():
+        words = line.split()
+        shell = (
+            f"source stablek.bash; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+            'compopt() { :; }; _shtab_stablek; printf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(
+            ["bash", "-c", shell], capture_output=True, text=True, timeout=60, cwd=tmp_path
+        )
+        assert done.stderr == ""
+        assert sorted(done.stdout.splitlines()) == expected, line
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
@@ -243,11 +269,6 @@ def write_ipc(path: Path, frame: pd.DataFrame) -> None:
         sink.write_table(made)
 
 
-def arff(frame: pd.DataFrame) -> str:
-    declared = "".join(f"@attribute {name} numeric\n" for name in frame)
-    return f"@relation points\n{declared}@data\n{frame.to_csv(index=False, header=False)}"
-
-
 FORMAT_WRITERS = {
     "p.csv": lambda path, frame: frame.to_csv(path, index=False),
     "german.csv": lambda path, frame: frame.to_csv(path, index=False, sep=";", decimal=","),
@@ -256,7 +277,6 @@ FORMAT_WRITERS = {
     "p.feather": lambda path, frame: frame.to_feather(path),
     "p.arrow": write_ipc,
     "p.npy": lambda path, frame: np.save(path, frame.to_numpy()),
-    "p.arff": lambda path, frame: path.write_text(arff(frame)),
     "p.csv.gz": lambda path, frame: path.write_bytes(
         gzip.compress(frame.to_csv(index=False).encode())
     ),
@@ -285,7 +305,7 @@ def test_select_from_standard_input(table):
     header, *labels = done.stdout.split()
     assert header == "label"
     assert adjusted_rand_score(table["truth"], labels) == 1.0
-    # Standard output is taken, so the answer is told beside it.
+    # The labels go to standard output, so the answer goes to standard error.
     assert "3 clusters" in done.stderr
 
 
@@ -301,7 +321,7 @@ def test_select_from_a_pipe_in_the_file_system(points):
 
 @pytest.fixture(scope="module")
 def stadion_run(tmp_path_factory):
-    """One run of the main job that writes everything."""
+    """One run that writes all output files."""
     folder = tmp_path_factory.mktemp("run")
     X, y = blobs()
     frame = pd.DataFrame({"who": [f"row {i:02}" for i in range(60)], "x": X[:, 0], "y": X[:, 1]})
@@ -320,7 +340,9 @@ def test_answer_comes_first_and_evidence_after(stadion_run):
     _, done, _ = stadion_run
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert re.fullmatch(r"3 clusters; runner-up \d; chosen in \d+% of resampled draws", lines[0])
+    assert re.fullmatch(
+        r"3 clusters\. Next best: \d\. Chosen in \d+% of resampled draws\.", lines[0]
+    )
     header = lines.index(next(line for line in lines if "between" in line))
     assert lines[header].split() == ["K", "between", "within", "stadion", "frequency"]
     rows = [line.replace("*", "").split() for line in lines[header + 1 : header + 6]]
@@ -433,7 +455,7 @@ def test_json_on_standard_output(points, capsys):
 
 
 def test_scaling_decides(points, capsys):
-    """y has ten times the spread: without scaling it hides what x tells."""
+    """Feature y has ten times the spread of x. Without scaling it hides the clusters in x."""
     assert main(["select", points, "--method", "silhouette", "--k", "2:5"]) == 0
     scaled = capsys.readouterr().out
     assert main(["select", points, "--method", "silhouette", "--k", "2:5", "--no-scale"]) == 0
@@ -536,7 +558,7 @@ def test_compare_with_stadion_writes_a_report(points, tmp_path, capsys):
 def test_demo(tmp_path):
     done = run("demo", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "\n5 clusters; " in done.stdout
+    assert "\n5 clusters. " in done.stdout
     assert re.search(r"^\* +5 ", done.stdout, re.MULTILINE)
     assert (tmp_path / "stablek-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "5 clusters" in (tmp_path / "stablek-demo.html").read_text(encoding="utf-8")
@@ -575,15 +597,23 @@ def benchmark_files():
 
 def test_datasets_fetch_offline_is_one_line(tmp_path):
     code = (
-        "import urllib.request\n"
-        "def refuse(*_, **__): raise OSError('no network')\n"
-        "urllib.request.urlopen = refuse"
+        "import requests\n"
+        "def refuse(*_, **__): raise requests.ConnectionError('no network')\n"
+        "requests.get = refuse"
     )
     environment = {**os.environ, "STABLEK_CACHE": str(tmp_path)}
     environment.pop("STABLEK_DATA_DIR", None)
     done = run_code(code, "datasets", "fetch", "hepta", env=environment, cwd=tmp_path)
     assert_refused(done, "cannot download", "STABLEK_DATA_DIR")
     assert list(tmp_path.glob("*.csv")) == []
+
+
+def test_datasets_fetch_without_pooch_is_one_line(tmp_path):
+    environment = {**os.environ, "STABLEK_CACHE": str(tmp_path)}
+    environment.pop("STABLEK_DATA_DIR", None)
+    code = "sys.modules['pooch'] = None"
+    done = run_code(code, "datasets", "fetch", "hepta", env=environment, cwd=tmp_path)
+    assert_refused(done, "needs pooch", "pip install 'stablek[datasets]'", "STABLEK_DATA_DIR")
 
 
 # Bad input: exit 2, one line.
@@ -599,7 +629,7 @@ def test_datasets_fetch_offline_is_one_line(tmp_path):
         ("select points.csv --kk 3", "unrecognized arguments"),
         ("select points.csv --algo ward", "unrecognized arguments"),
         ("select points.csv --k", "--k: expected one argument"),
-        ("select points.csv --k two", "--k: 'two' is no range"),
+        ("select points.csv --k two", "--k: 'two' is not a range"),
         ("select points.csv --k 0:3", "--k: '0:3' must start at 1"),
         ("select points.csv --k 5:2", "runs backwards"),
         ("select points.csv --k 2,2", "without repeating"),
@@ -653,7 +683,7 @@ WRONG_DATA = [
     ("compare points.csv --methods dunn --omega 2:3", "--omega needs stadion among --methods"),
     ("compare points.csv --methods dunn --report r.html", "--report needs stadion"),
     ("datasets fetch heptaa", "did you mean 'hepta'?"),
-    # Output files, told before any work.
+    # Output files that cannot be written are refused before any work.
     ("select points.csv --report r.docx", "--report 'r.docx' must end in one of .html"),
     ("select points.csv --plot p.txt", "--plot 'p.txt' must end in one of .png"),
     ("select points.csv --labels nofolder/l.csv", "folder", "No such file or directory"),
@@ -700,7 +730,7 @@ def test_wrong_data(arguments, said, capsys, wrong_world):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("select points.csv --k two", "is no range"),
+        ("select points.csv --k two", "is not a range"),
         ("select none.csv", "No such file"),
         ("select names.csv", "not numeric"),
         ("select points.csv --k 1 --method silhouette", "cannot judge any K"),
@@ -708,7 +738,7 @@ def test_wrong_data(arguments, said, capsys, wrong_world):
     ],
 )
 def test_wrong_input_in_a_process(arguments, said, wrong_world):
-    """The same from outside: each stage at which a run can be refused."""
+    """Run the command in a process: every stage can refuse the run."""
     assert_refused(run(*arguments.split(), cwd=wrong_world), said)
 
 
@@ -744,6 +774,7 @@ def test_odd_names_make_one_line(tmp_path, capsys):
         ("plotly", ["select", "points.csv", "--report", "r.html"]),
         ("jinja2", ["select", "points.csv", "--report", "r.html"]),
         ("matplotlib", ["select", "points.csv", "--plot", "p.png"]),
+        ("shtab", ["completion", "bash"]),
     ],
 )
 def test_package_that_is_not_installed(module, arguments, wrong_world):
@@ -766,7 +797,7 @@ def test_an_error_of_stablek_itself():
     assert done.stderr.splitlines()[-1].startswith("stablek: internal error: KeyError")
 
 
-# Files are replaced whole or not at all.
+# A file is either replaced completely or left as it is.
 
 
 def test_replacing_is_all_or_nothing(tmp_path):
@@ -900,7 +931,7 @@ def read_all(terminal: int) -> str:
     while True:
         try:
             chunk = os.read(terminal, 4096)
-        except OSError:  # the other end is closed
+        except OSError:  # nobody reads the pipe
             break
         if not chunk:
             break
@@ -914,12 +945,15 @@ def read_all(terminal: int) -> str:
     [("SIGINT", False, 130), ("SIGINT", True, 130), ("SIGTERM", False, 143)],
 )
 def test_interrupt_mid_run(tmp_path, name, whole_group, status):
-    """Ctrl-C (which a terminal sends to the whole group): no workers, no half files."""
+    """After an interrupt no worker runs on and no partial file is left.
+
+    A terminal sends Ctrl-C to the whole process group.
+    """
     X, _ = blobs(600)
     pd.DataFrame(X).to_csv(tmp_path / "p.csv", index=False)
     (tmp_path / "l.csv").write_text("old")
     process = subprocess.Popen(
-        # No fast engine, much to do: it runs in worker processes for minutes.
+        # There is no fast engine for this, so it runs in worker processes for minutes.
         stablek_command(
             *("select", "p.csv", "--algorithm", "bisecting", "--relabel", "refit", "--k", "1:60"),
             *("--jobs", "2", "--labels", "l.csv"),
@@ -930,7 +964,7 @@ def test_interrupt_mid_run(tmp_path, name, whole_group, status):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A shell that runs tests in the background may have it ignored.
+        # A shell that runs tests in the background may set SIGINT to be ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
@@ -952,7 +986,7 @@ def test_interrupt_mid_run(tmp_path, name, whole_group, status):
 
 
 def wait_for_workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Children of the process, once some of them work."""
+    """Wait until at least two children of the process are busy; return all children."""
     end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None:
         children = psutil.Process(process.pid).children(recursive=True)

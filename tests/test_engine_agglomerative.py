@@ -29,7 +29,7 @@ def engine(linkage="ward"):
     return AgglomerativeEngine(AgglomerativeClustering(linkage=linkage))
 
 
-WIDE = 40  # features, enough for the distances to be kept
+WIDE = 40  # features; from here on the engine keeps the distances
 
 
 def setting(X, perturbation="uniform", similarity="ari", relabel="refit"):
@@ -295,7 +295,7 @@ def test_degenerate_data_gives_k_clusters_and_finite_similarities(name, linkage)
         assert len(np.unique(part.labels)) == part.k
     [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, conf)
     assert np.isfinite(values).all()
-    np.testing.assert_allclose(values[:, 0], 1.0)  # no noise, same tree
+    np.testing.assert_allclose(values[:, 0], 1.0)  # without noise the tree is the same
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)

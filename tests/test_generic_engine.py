@@ -15,7 +15,7 @@ SEED = 5
 
 
 class GenericStadion(Stadion):
-    """Stadion that never takes a fast engine."""
+    """Stadion that never uses a fast engine."""
 
     _engine = "generic"
 
@@ -49,7 +49,7 @@ def stab_b(clusterer, name, X, rows, k, epsilon, extend):
 
 
 def stab_w(clusterer, name, X, k, epsilon, extend):
-    """Within stability: the paper's equation 3, leaving out sizes that are not valid."""
+    """Within stability: the paper's equation 3, without the K' that are not valid."""
     everything = np.arange(len(X))
     reference = np.zeros(len(X), int)
     if k > 1:
@@ -99,7 +99,7 @@ def test_equal_to_the_plain_loop(clusterer, name, relabel, rng):
 
 @pytest.mark.parametrize("perturbation", ["bootstrap", "subsample"])
 def test_resampling_compares_the_points_that_both_have(perturbation, rng):
-    """A clusterer that labels by the sign of the first feature never changes its mind."""
+    """Labels that depend only on the sign of a feature are the same in every resample."""
     X = rng.normal(size=(30, 2))
     stadion = GenericStadion(
         SignClusterer(),
@@ -117,7 +117,7 @@ def test_resampling_compares_the_points_that_both_have(perturbation, rng):
 
 
 class SignClusterer(KMeans):
-    """Two clusters by sign: stable under resampling for every sample."""
+    """Two clusters, by the sign of the first feature."""
 
     def fit(self, X, y=None):
         self.labels_ = (X[:, 0] > 0).astype(int) if self.n_clusters > 1 else np.zeros(len(X), int)

@@ -1,4 +1,4 @@
-"""Each kind of perturbation does what it says."""
+"""Each kind of perturbation does what its documentation says."""
 
 import numpy as np
 import pytest

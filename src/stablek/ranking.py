@@ -159,8 +159,9 @@ def wilcoxon_pairs(scores: Floats, zero_method: ZeroMethod = "pratt") -> Floats:
 def wilcoxon(difference: Floats, zero_method: ZeroMethod = "pratt") -> float:
     """Two-sided Wilcoxon signed-rank p-value; 1 if all differences are 0.
 
-    It is exact for up to `MAX_EXACT` differences, also with ties and zeros, where scipy mostly
-    approximates. For more differences it is the normal approximation.
+    It is exact for up to `MAX_EXACT` differences, with or without ties and zeros. SciPy's test is
+    exact only without ties and zeros, so it serves only for more differences, where this is the
+    normal approximation.
 
     Examples
     --------

@@ -259,7 +259,7 @@ SIMILARITIES: dict[str, Similarity] = {
             identical_is_one=False,
         ),
         Similarity("mcnemar", _on_pairs(_mcnemar), symmetric=False, identical_is_one=False),
-        # The criteria above are clusterCrit's sixteen; these are not.
+        # Above: ARI, NMI and clusterCrit's fourteen criteria. Below: others.
         Similarity("v_measure", _nmi),
         Similarity("variation_of_information", _variation_of_information, identical_is_one=False),
         Similarity("ami", of_labels=_ami),

@@ -25,6 +25,7 @@ __all__ = [
     "check_labels",
     "check_omega",
     "find_param_name",
+    "n_distinct",
 ]
 
 Floats = NDArray[np.float64]
@@ -133,7 +134,7 @@ def _check_finite(X: Floats, names: list[str] | None) -> None:
         )
     size = np.maximum(X.max(axis=0), -X.min(axis=0))
     largest = float(size.max())
-    if largest * np.sqrt(X.size) > LARGEST_NORM:
+    if largest > LARGEST_NORM / np.sqrt(X.size):
         column = int(np.argmax(size))
         raise ValueError(
             f"X has values as large as {largest:.3g} in {_name(column, names)}: squared "
@@ -141,17 +142,30 @@ def _check_finite(X: Floats, names: list[str] | None) -> None:
         )
 
 
-def check_distinct(X: Floats, k: int) -> None:
-    """Raise if X has fewer distinct rows than clusters asked for."""
+def n_distinct(X: Floats, enough: int) -> int:
+    """Count the distinct rows of X, up to ``enough``.
+
+    Examples
+    --------
+    >>> n_distinct(np.array([[1.0], [1.0], [2.0]]), 10)
+    2
+    """
     seen: set[bytes] = set()
     for row in X:
-        seen.add((row + 0.0).tobytes())  # -0.0 and 0.0 are one number
-        if len(seen) >= k:
-            return
-    raise ValueError(
-        f"k_range asks for K = {k} clusters but X has only {len(seen)} distinct rows; "
-        f"use k_range=range(1, {len(seen) + 1})"
-    )
+        seen.add((row + 0.0).tobytes())  # adding 0.0 turns -0.0 into 0.0
+        if len(seen) >= enough:
+            break
+    return len(seen)
+
+
+def check_distinct(X: Floats, k: int) -> None:
+    """Raise if X has fewer distinct rows than the number of clusters asked for."""
+    found = n_distinct(X, k)
+    if found < k:
+        raise ValueError(
+            f"k_range asks for K = {k} clusters but X has only {found} distinct rows; "
+            f"use k_range=range(1, {found + 1})"
+        )
 
 
 def check_clusterer(clusterer: Any) -> None:

@@ -1,17 +1,15 @@
-"""Output files: checked before the work, replaced in one step after it."""
+"""Output files: checked before any work is done."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
-import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
+from stablek.files import is_special
 from stablek.reading import InputError
 
-__all__ = ["check_outputs", "replacing"]
+__all__ = ["check_outputs"]
 
 
 def check_outputs(outputs: Mapping[str, str | None], source: str | None = None) -> None:
@@ -20,7 +18,7 @@ def check_outputs(outputs: Mapping[str, str | None], source: str | None = None) 
     Parameters
     ----------
     outputs : mapping of str to str or None
-        Path by option; None and "-" are no files.
+        Path of each option. None and "-" are not files.
     source : str, optional
         The input file, which is never overwritten.
     """
@@ -45,55 +43,15 @@ def _check_writable(option: str, path: str) -> None:
         reason = "it is a folder" if path else "it has no name"
     elif os.path.exists(path) and not os.access(path, os.W_OK):
         reason = "it is read-only"
-    elif _is_special(path):
+    elif is_special(path):
         reason = None
     else:
         folder = os.path.dirname(os.path.realpath(path))
         try:
-            # Only writing tells for sure: permissions, read-only disks, special folders.
+            # Permissions do not tell about read-only disks and special folders: try it.
             with tempfile.NamedTemporaryFile(dir=folder, prefix=".stablek-"):
                 reason = None
         except OSError as error:
             reason = f"folder {folder!r}: {error.strerror}"
     if reason is not None:
         raise InputError(f"{option}: cannot write {path!r}: {reason}")
-
-
-@contextlib.contextmanager
-def replacing(path: str) -> Iterator[str]:
-    """A new file to write to, which takes the place of ``path`` at the end, or never.
-
-    It is in the same folder and has the same suffix.
-    """
-    special = _is_special(path)
-    target = os.path.realpath(path)
-    folder = tempfile.gettempdir() if special else os.path.dirname(target)
-    suffix = os.path.splitext(target)[1]
-    handle, part = tempfile.mkstemp(dir=folder, prefix=".stablek-", suffix=suffix)
-    os.close(handle)
-    try:
-        yield part
-        if special:  # such as /dev/stdout: nothing to replace
-            with open(part, "rb") as new, open(path, "wb") as device:
-                shutil.copyfileobj(new, device)
-        else:
-            os.chmod(part, _mode(target))
-            os.replace(part, target)
-    except OSError as error:  # say which file, not the name of the new one
-        raise OSError(error.errno, error.strerror, path) from error
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
-
-
-def _is_special(path: str) -> bool:
-    return os.path.exists(path) and not os.path.isfile(path)
-
-
-def _mode(target: str) -> int:
-    """Permissions of the file that is there, or those that a new one gets."""
-    if os.path.exists(target):
-        return stat.S_IMODE(os.stat(target).st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask

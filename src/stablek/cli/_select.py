@@ -1,4 +1,4 @@
-"""``stablek select``: the number of clusters of the rows of a file."""
+"""``stablek select``: choose the number of clusters of the rows of a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from stablek.cli._outputs import (
     write_json,
     write_labels,
     write_plot,
-    write_report,
 )
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._tables import printable, show
@@ -49,9 +48,9 @@ def run(args: argparse.Namespace) -> None:
         selector.fit(frame)
     seconds = perf_counter() - started
 
-    from stablek.report import summarize
+    from stablek.report import summarize, write_report
 
-    # The report shows the values of the file, not the standardized ones.
+    # The report shows the values of the file, not the standardized values.
     told: dict[str, Any] = {
         "X": original(points),
         "source": args.file,
@@ -67,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     if args.plot is not None:
         write_plot(selector, args.plot)
 
-    # Standard output is for one thing: the answer, or the file that was asked for on it.
+    # Standard output holds the answer, or a file that was requested with "-".
     stream = sys.stderr if "-" in outputs.values() else sys.stdout
     print_answer(selector, summary, stream)
     settings = [algorithm, args.method]
@@ -82,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def print_answer(selector: Any, summary: Mapping[str, Any], stream: TextIO) -> None:
-    """Print the sentence, the table, where the structure ends and what to be careful about."""
+    """Print the answer, the table of evidence, the crossing and the cautions."""
     print(f"{printable(summary['answer']['sentence'])}\n", file=stream)
     show(evidence(selector), stream)
     print(file=stream)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit, jit_sums
+from stablek.kernels.compiling import inner, jit, jit_reordered
 from stablek.kernels.distances import squared_distance
 
 __all__ = ["grow_gaussian"]
@@ -45,7 +45,7 @@ def _determinant(scatter: Floats, size: float) -> float:
     return determinant
 
 
-@jit_sums
+@jit_reordered
 def _grown_determinant(
     factored: Floats, mean: Floats, point: Floats, weight: float, size: float, solved: Floats
 ) -> float:

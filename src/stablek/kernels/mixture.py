@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit, jit_sums
+from stablek.kernels.compiling import inner, jit, jit_reordered
 
 __all__ = [
     "DIAG",
@@ -137,7 +137,7 @@ def log_density(
         out[i] = offset - 0.5 * out[i]
 
 
-@jit_sums
+@jit_reordered
 def _add_moments(gaps: Floats, share: Floats, size: int, sums: Floats, squares: Floats) -> float:
     """Add the moments of points about a component's mean, weighted by its share in them."""
     mass = 0.0
@@ -160,7 +160,7 @@ def _add_moments(gaps: Floats, share: Floats, size: int, sums: Floats, squares: 
     return mass
 
 
-@jit_sums
+@jit_reordered
 def _log_likelihood(top: Floats, total: Floats, size: int) -> float:
     """Sum over points of top + log(total), with few logarithms: those of products."""
     result = 0.0

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.engines import Setting
+from stablek.inspection import path_index
 from stablek.paths import collect_groups, measure_paths
 from stablek.points import point_stability
 from stablek.results import Partition, Selection, StabilityPaths
@@ -194,7 +195,7 @@ class Stadion(BaseSelector):
         omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
         k_values = validation.check_k_range(self.k_range, len(X), values_are_k=values_are_k)
-        self._k_values = k_values
+        self.k_values_ = np.array(k_values)
         if values_are_k:
             validation.check_distinct(X, k_values[-1])
 
@@ -212,12 +213,12 @@ class Stadion(BaseSelector):
 
     def _select(self, **changes: Any) -> Selection:
         options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
+        k_values = tuple(self.k_values_.tolist())
         return aggregating.select(
-            self.paths_, self._k_values, entropy=self._entropy, **{**options, **changes}
+            self.paths_, k_values, entropy=self._entropy, **{**options, **changes}
         )
 
     def _store(self, selection: Selection) -> None:
-        self.k_values_ = np.array(selection.k_values)
         self.n_clusters_ = selection.n_clusters
         self.best_value_ = selection.best_value
         self.epsilons_ = selection.epsilons
@@ -313,7 +314,7 @@ class Stadion(BaseSelector):
         check_is_fitted(self)
         validation.check_choice("library", library, ["pandas", "polars"])
         n_k, n_epsilons = self.stadion_paths_.shape
-        index = [self.paths_.k_values.index(k) for k in self.k_values_.tolist()]
+        index = path_index(self)
         columns = {
             "k": np.repeat(self.k_values_, n_epsilons),
             "epsilon": np.tile(self.epsilons_, n_k),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit_sums
+from stablek.kernels.compiling import inner, jit_reordered
 from stablek.kernels.linkage.ways import COMPLETE, WARD
 
 __all__ = ["distances_at", "distances_of", "expand_distances", "merge_distances"]
@@ -37,7 +37,7 @@ def distances_of(points: Floats, linkage: int) -> Floats:
     return distances
 
 
-@jit_sums
+@jit_reordered
 def expand_distances(X: Floats, noise: Floats) -> Floats:
     """Coefficients of the squared distances of ``X + epsilon * noise``, as functions of epsilon.
 
