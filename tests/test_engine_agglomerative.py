@@ -66,9 +66,9 @@ def scipys_cuts(X, linkage):
     return cuts
 
 
-def groups_of(eng, X, conf, ks=(2, 3, 5), omega=(2, 3)):
+def groups_of(eng, X, conf, k_values=(2, 3, 5), omega=(2, 3)):
     """X with its partitions, and each cluster of each partition with its re-clusterings."""
-    [whole] = eng.references(X, [Request(None, ks)], conf.entropy)
+    [whole] = eng.references(X, [Request(None, k_values)], conf.entropy)
     requests = [
         Request(np.flatnonzero(part.labels == label), omega, part)
         for part in whole
@@ -86,20 +86,35 @@ def test_every_cut_of_every_tree_equals_scipys(linkage):
         rng = np.random.default_rng(seed)
         n, p = int(rng.integers(2, 140)), int(rng.choice([1, 2, 3, 4, 5, WIDE]))
         X = rng.normal(size=(n, p)) + 4 * rng.integers(0, 3, size=(n, 1))
-        ks = tuple(range(1, n + 1))
-        [found] = engine(linkage).references(X, [Request(None, ks)], setting(X).entropy)
+        k_values = tuple(range(1, n + 1))
+        [found] = engine(linkage).references(X, [Request(None, k_values)], setting(X).entropy)
         expected = scipys_cuts(X, linkage)
-        for k in ks:
+        for k in k_values:
             np.testing.assert_array_equal(found[k - 1].labels, expected[k])
 
 
 def test_large_tree_with_many_packings_equals_scipys():
     X = blobs(1500, 3, seed=4)
-    ks = (2, 7, 40, 300, 1499)
-    [found] = engine().references(X, [Request(None, ks)], setting(X).entropy)
+    k_values = (2, 7, 40, 300, 1499)
+    [found] = engine().references(X, [Request(None, k_values)], setting(X).entropy)
     expected = scipys_cuts(X, "ward")
     for partition in found:
         np.testing.assert_array_equal(partition.labels, expected[partition.k])
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, WIDE])
+def test_both_ways_of_ward_give_one_dendrogram(p):
+    from stablek.kernels.linkage import ways
+    from stablek.kernels.linkage.grow import grow
+
+    X = blobs(300, p, seed=5)
+    found = []
+    for way in (ways.CENTROIDS, ways.MATRIX):
+        first, second, height = np.empty(299, np.intp), np.empty(299, np.intp), np.empty(299)
+        grow(X.T.copy(), ways.WARD, way, first, second, height)
+        found.append(Dendrogram(first, second, height))
+    for a, b in zip(*(tree.labels(range(1, 300)) for tree in found), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -274,8 +289,8 @@ def test_degenerate_data_gives_k_clusters_and_finite_similarities(name, linkage)
         SIMILARITIES["ari"],
         "refit",
     )
-    ks = tuple(k for k in (1, 2, 3, n - 1, n) if 1 <= k <= n)
-    [parts] = eng.references(X, [Request(None, ks)], conf.entropy)
+    k_values = tuple(k for k in (1, 2, 3, n - 1, n) if 1 <= k <= n)
+    [parts] = eng.references(X, [Request(None, k_values)], conf.entropy)
     for part in parts:
         assert len(np.unique(part.labels)) == part.k
     [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, conf)

@@ -265,21 +265,23 @@ def test_sums_over_the_pairs_of_each_cluster(n_features):
     from stablek.kernels.distances import pair_sums
 
     points = np.random.default_rng(0).normal(size=(150, n_features))
-    stops = np.array([1, 60, 62, 150])
-    expected = [pdist(part).sum() for part in np.split(points, stops[:-1])]
-    found = pair_sums(np.ascontiguousarray(points.T), stops)
+    starts = np.array([0, 1, 60, 62, 150])
+    expected = [pdist(part).sum() for part in np.split(points, starts[1:-1])]
+    found = pair_sums(np.ascontiguousarray(points.T), starts)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_spanning_tree_is_minimal():
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    from stablek.kernels.distances import spanning_tree
+    from stablek.kernels.linkage.tree import spanning_tree
 
     points = np.random.default_rng(0).normal(size=(200, 4))
-    start, stop, length = spanning_tree(points)
-    assert sorted({*start, *stop}) == list(range(200))
-    np.testing.assert_allclose(length, np.linalg.norm(points[start] - points[stop], axis=1))
+    first, second, height = np.empty(199, np.intp), np.empty(199, np.intp), np.empty(199)
+    spanning_tree(points.T.copy(), first, second, height)
+    assert sorted({*first, *second}) == list(range(200))
+    length = np.sqrt(height)
+    np.testing.assert_allclose(length, np.linalg.norm(points[first] - points[second], axis=1))
     assert length.sum() == pytest.approx(minimum_spanning_tree(cdist(points, points)).sum())
 
 

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 from stablek import seeding
 from stablek.engines.base import Setting
-from stablek.engines.generic import compare
+from stablek.engines.copies import compare
 from stablek.engines.packing import scaled_noise
 from stablek.engines.subspace import Subspace, is_worthwhile
 from stablek.perturbations import Draw, perturb

@@ -16,7 +16,7 @@ from sklearn.mixture import GaussianMixture
 
 from stablek import seeding
 from stablek.engines.base import Setting
-from stablek.engines.generic import compare
+from stablek.engines.copies import compare
 from stablek.engines.kmeans import KMeansEngine
 from stablek.engines.mixture_wide import (
     Components,
