@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -13,7 +15,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
-from stablek import seeding
+from stablek import Stadion, seeding
 from stablek.engines.agglomerative import AgglomerativeEngine, Dendrogram, unsupported
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
@@ -355,3 +357,36 @@ def test_what_is_not_honored_is_named():
         (type("Mine", (AgglomerativeClustering,), {})(), "Mine"),
     ):
         assert word in unsupported(clusterer)
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
+@pytest.mark.parametrize("n_features", [2, 40])
+def test_the_estimator_is_as_fitted_by_scikit_learn(linkage, n_features, rng):
+    X = rng.normal(size=(60, n_features))
+    clusterer = AgglomerativeClustering(linkage=linkage, compute_distances=True)
+    stadion = Stadion(clusterer, k_range=[3], epsilons=[0.1], n_perturbations=1, omega=[2]).fit(X)
+    found = stadion.best_estimator_
+    expected = AgglomerativeClustering(3, linkage=linkage, compute_distances=True).fit(X)
+    assert vars(found).keys() == vars(expected).keys()
+    assert adjusted_rand_score(found.labels_, expected.labels_) == 1
+    np.testing.assert_array_equal(found.children_, np.sort(expected.children_, axis=1))
+    np.testing.assert_allclose(found.distances_, expected.distances_)
+    for name in ("n_leaves_", "n_clusters_", "n_connected_components_", "n_features_in_"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert found.get_params() == expected.get_params()
+
+
+def test_ward_needs_no_matrix_of_all_distances():
+    """N = 20,000: a matrix of all distances has 1.6 GB; everything together needs 600 MB."""
+    script = (
+        "import resource, numpy as np\n"
+        "from sklearn.cluster import AgglomerativeClustering\n"
+        "from stablek import Stadion\n"
+        "X = np.random.default_rng(0).normal(size=(20_000, 2))\n"
+        "options = dict(k_range=[1, 2, 3], omega=[2], epsilons=[0.5], n_perturbations=1)\n"
+        "stadion = Stadion(AgglomerativeClustering(), **options).fit(X)\n"
+        "assert len(stadion.best_estimator_.labels_) == 20_000\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert int(done.stdout) / 1024 < 600

@@ -68,6 +68,30 @@ class Dendrogram:
 
         return cut_labels(self.first, self.second, self.height, k_values)
 
+    def merges(self) -> tuple[Ints, Floats]:
+        """Merges in order of height, as scikit-learn numbers them, and their heights.
+
+        Row i of the first array has the two nodes that become node n + i. Points are the nodes 0
+        to n - 1.
+        """
+        order = np.argsort(self.height, kind="stable")
+        n = len(order) + 1
+        children = np.empty((n - 1, 2), dtype=np.int64)
+        # The node of each point, found through parents that are shortened on the way.
+        parent = list(range(2 * n - 1))
+
+        def node_of(point: int) -> int:
+            while parent[point] != point:
+                parent[point] = parent[parent[point]]
+                point = parent[point]
+            return point
+
+        edges = zip(self.first[order].tolist(), self.second[order].tolist(), strict=True)
+        for i, (a, b) in enumerate(edges):
+            children[i] = sorted((node_of(a), node_of(b)))
+            parent[children[i, 0]] = parent[children[i, 1]] = n + i
+        return children, self.height[order]
+
 
 class AgglomerativeEngine:
     """Engine for `sklearn.cluster.AgglomerativeClustering` with Euclidean distances.
@@ -129,9 +153,20 @@ class AgglomerativeEngine:
         return relabeled_copies(self._labels, X, partition, draw, epsilons, setting)
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
-        """Fitted AgglomerativeClustering with the partition's labels."""
-        estimator = clone(self.clusterer).set_params(n_clusters=partition.k).fit(X)
+        """AgglomerativeClustering as fitted on X, filled in from the dendrogram."""
+        estimator = clone(self.clusterer).set_params(n_clusters=partition.k)
+        dendrogram: Dendrogram = partition.model
+        children, heights = dendrogram.merges()
+        estimator.n_features_in_ = X.shape[1]
         estimator.labels_ = partition.labels.copy()
+        estimator.n_clusters_ = partition.k
+        estimator.n_leaves_, estimator.n_connected_components_ = len(X), 1
+        estimator.children_ = children
+        if estimator.compute_distances:
+            # `grow` divides the points by this power of two.
+            exponent = int(np.frexp(np.abs(X).max())[1]) - 1
+            distances = ways.distances_of_heights(heights, self._linkage)
+            estimator.distances_ = np.ldexp(distances, exponent)
         return estimator
 
     def bic(self, X: Floats, partition: Partition) -> None:

@@ -5,6 +5,9 @@ Plain Python: nothing here loads numba.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 __all__ = [
     "AVERAGE",
     "CENTROIDS",
@@ -16,6 +19,7 @@ __all__ = [
     "TREE",
     "WARD",
     "choose_way",
+    "distances_of_heights",
 ]
 
 LINKAGES = ("ward", "average", "complete", "single")
@@ -45,3 +49,10 @@ def choose_way(linkage: int, n: int, n_features: int) -> int:
     if n_features >= 32 and n <= 2048:
         return EXPANSION
     return CENTROIDS if linkage == WARD else MATRIX
+
+
+def distances_of_heights(heights: NDArray[np.float64], linkage: int) -> NDArray[np.float64]:
+    """Return the distances of merges, as scikit-learn has them, from the heights of edges."""
+    if linkage == WARD:
+        return np.sqrt(2.0 * heights)
+    return np.sqrt(heights) if linkage == SINGLE else heights
