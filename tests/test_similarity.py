@@ -1,5 +1,7 @@
 """Every similarity against scikit-learn or reference numbers for iris."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -144,3 +146,15 @@ def test_errors():
         compare_labels([0, 1], [0, 1, 2])
     with pytest.raises(ValueError, match="must be finite"):
         resolve_similarity(lambda a, b: np.nan)([0], [0])
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_similarities_can_be_pickled(name):
+    assert pickle.loads(pickle.dumps(SIMILARITIES[name])) is SIMILARITIES[name]
+
+
+def test_similarities_of_users_can_be_pickled():
+    own = resolve_similarity(metrics.adjusted_rand_score)
+    copy = pickle.loads(pickle.dumps(own))
+    assert copy == own
+    assert copy(A, E) == own(A, E)

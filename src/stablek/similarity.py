@@ -9,7 +9,7 @@ adjusted Rand index and normalized mutual information are those of scikit-learn.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -207,6 +207,12 @@ class Similarity:
     of_labels: Callable[[NDArray[Any], NDArray[Any]], float] | None = None
     symmetric: bool = True
     identical_is_one: bool = True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Formulas are lambdas, which cannot be pickled: registered ones go by their names.
+        if SIMILARITIES.get(self.name) is self:
+            return resolve_similarity, (self.name,)
+        return Similarity, tuple(getattr(self, field.name) for field in fields(self))
 
     def __call__(self, first: ArrayLike, second: ArrayLike) -> float:
         """Similarity of two label arrays of the same points."""
