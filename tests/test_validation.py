@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from stablek import Stadion, evaluate_partition, select_k
+from stablek.selectors.registry import SELECTORS
 from stablek.validation import check_labels
 from stablek.warning import ignored, warn_user
 
@@ -198,3 +199,13 @@ def test_a_fit_in_threads_leaves_the_warnings_of_the_process_alone(X):
     with joblib.parallel_config(backend="threading", n_jobs=2):
         Stadion(Overlapping(), relabel="refit", **FAST, random_state=0).fit(X)
     assert warnings.filters == before
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_data_whose_squares_vanish_get_one_warning_from_every_selector(name, X):
+    with pytest.warns(UserWarning, match=r"spread of only .*e-169.*Rescale") as caught:
+        SELECTORS[name](k_range=[2, 3], random_state=0).fit(X * 1e-170)
+    assert sum("spread" in str(warning.message) for warning in caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SELECTORS[name](k_range=[2, 3], random_state=0).fit(X * 1e-100)

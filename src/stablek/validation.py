@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
 
+from stablek.warning import warn_user
+
 __all__ = [
     "check_choice",
     "check_clusterer",
@@ -32,6 +34,9 @@ Floats = NDArray[np.float64]
 
 LARGEST_NORM = 1e153
 """Squared distances of larger data overflow."""
+
+SMALLEST_SPREAD = 1e-145
+"""Squared distances of data with a smaller spread lose digits or become zero."""
 
 
 def check_data(
@@ -73,6 +78,8 @@ def check_data(
         ) from None
     array = np.asarray(checked, dtype=np.float64)
     _check_finite(array, names)
+    if reset:
+        _warn_tiny(array)
     return array
 
 
@@ -156,6 +163,15 @@ def n_distinct(X: Floats, enough: int) -> int:
         if len(seen) >= enough:
             break
     return len(seen)
+
+
+def _warn_tiny(X: Floats) -> None:
+    spread = float(np.ptp(X, axis=0).max())
+    if 0.0 < spread < SMALLEST_SPREAD:
+        warn_user(
+            f"X has a spread of only {spread:.3g} in its widest column: squared distances lose "
+            f"digits or become zero. Rescale X first, for example with StandardScaler"
+        )
 
 
 def check_distinct(X: Floats, k: int) -> None:
