@@ -69,6 +69,10 @@ class GenericEngine:
         """The reference model."""
         return partition.model
 
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """Labels of new points by the reference model."""
+        return np.asarray(partition.model.predict(X), dtype=np.intp)
+
     def bic(self, X: Floats, partition: Partition) -> float | None:
         """Bayesian information criterion of the reference model; None if it has no ``bic``."""
         return float(partition.model.bic(X)) if hasattr(partition.model, "bic") else None
