@@ -277,8 +277,7 @@ def test_spanning_tree_is_minimal():
     from stablek.kernels.linkage.tree import spanning_tree
 
     points = np.random.default_rng(0).normal(size=(200, 4))
-    first, second, height = np.empty(199, np.intp), np.empty(199, np.intp), np.empty(199)
-    spanning_tree(points.T.copy(), first, second, height)
+    first, second, height = spanning_tree(points.T.copy())
     assert sorted({*first, *second}) == list(range(200))
     length = np.sqrt(height)
     np.testing.assert_allclose(length, np.linalg.norm(points[first] - points[second], axis=1))

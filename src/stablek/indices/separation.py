@@ -87,10 +87,7 @@ def _separations(X: Floats, partitions: Sequence[Clusters]) -> Floats:
     from stablek.kernels.distances import squared_distance
     from stablek.kernels.linkage.tree import spanning_tree
 
-    n_edges = len(X) - 1
-    first, second = np.empty(n_edges, dtype=np.intp), np.empty(n_edges, dtype=np.intp)
-    height = np.empty(n_edges)
-    spanning_tree(X.T.copy(), first, second, height)
+    first, second, height = spanning_tree(X.T.copy())
     gaps = np.empty(len(partitions))
     for number, clusters in enumerate(partitions):
         between = np.flatnonzero(clusters.codes[first] != clusters.codes[second])

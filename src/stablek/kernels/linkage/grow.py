@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stablek.kernels.compiling import inner, inner_exact, jit
 from stablek.kernels.linkage.centroids import merge_centroids
 from stablek.kernels.linkage.matrix import distances_of, merge_distances
-from stablek.kernels.linkage.tree import spanning_tree
+from stablek.kernels.linkage.tree import grow_tree
 from stablek.kernels.linkage.ways import CENTROIDS, TREE
 
 __all__ = ["gather", "grow"]
@@ -59,7 +59,7 @@ def grow(
     """
     _rescale(points)
     if way == TREE:
-        spanning_tree(points, first, second, height)
+        grow_tree(points, first, second, height)
     elif way == CENTROIDS:
         merge_centroids(points, first, second, height)
     else:

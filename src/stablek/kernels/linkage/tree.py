@@ -5,16 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import jit
+from stablek.kernels.compiling import inner, jit
 
-__all__ = ["spanning_tree"]
+__all__ = ["grow_tree", "spanning_tree"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
 @jit
-def spanning_tree(points: Floats, first: Ints, second: Ints, height: Floats) -> None:
+def spanning_tree(points: Floats) -> tuple[Ints, Ints, Floats]:
+    """Return the first and second points of each edge, and its squared length; see `grow_tree`."""
+    n_edges = points.shape[1] - 1
+    first, second = np.empty(n_edges, np.intp), np.empty(n_edges, np.intp)
+    height = np.empty(n_edges)
+    grow_tree(points, first, second, height)
+    return first, second, height
+
+
+@inner
+def grow_tree(points: Floats, first: Ints, second: Ints, height: Floats) -> None:
     """Euclidean minimum spanning tree by Prim's algorithm, in O(n) memory.
 
     Coincident points are joined by edges of length 0. If several points are equally near, the
