@@ -126,6 +126,11 @@ def _labels_of(fitted: Any, points: Floats) -> Ints:
     final = fitted
     while hasattr(final, "steps"):  # a Pipeline keeps its labels in the last step
         final = final.steps[-1][1]
+    if not hasattr(final, "labels_") and not hasattr(fitted, "predict"):
+        raise TypeError(
+            f"clusterer {type(final).__name__} has neither labels_ nor predict after fit; pass an "
+            f"estimator that clusters"
+        )
     labels = np.asarray(final.labels_ if hasattr(final, "labels_") else fitted.predict(points))
     if labels.shape != (len(points),):
         raise ValueError(
