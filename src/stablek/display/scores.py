@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stablek.display.base import (
-    axis_positions,
+    SelectorDisplay,
+    candidates,
     category_colors,
-    check_fitted,
+    draw_candidates_axis,
     import_pyplot,
-    label_k_axis,
-    new_axes,
 )
-from stablek.inspection import contenders, parameter_label, selected_index
+from stablek.inspection import contenders
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["ScoresDisplay"]
@@ -27,7 +26,8 @@ N_NAMED = 4
 """Number of points on the curve that get a label."""
 
 
-class ScoresDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ScoresDisplay(SelectorDisplay):
     """Score of each candidate of any selector; higher is better.
 
     Parameters
@@ -56,66 +56,31 @@ class ScoresDisplay:
     [[2, 0.3, False], [3, 0.6, True], [4, 0.2, False]]
     """
 
-    def __init__(
-        self,
-        *,
-        k_values: Sequence[Any],
-        scores: Any,
-        selected: int | None = None,
-        name: str = "score",
-        parameter: str = "K",
-    ) -> None:
-        self.k_values = list(k_values)
-        self.scores = np.asarray(scores, dtype=np.float64)
-        self.selected = selected
-        self.name = name
-        self.parameter = parameter
+    k_values: Sequence[Any]
+    scores: Any
+    selected: int | None = None
+    name: str = "score"
+    parameter: str = "K"
+
+    needs = "scores_"
+
+    def __post_init__(self) -> None:
+        self.k_values = list(self.k_values)
+        self.scores = np.asarray(self.scores, dtype=np.float64)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
-        """Draw the scores of a fitted selector.
+    def _collect(cls, estimator: Any) -> dict[str, Any]:
+        name = f"{type(estimator).__name__} score"
+        return {**candidates(estimator), "scores": estimator.scores_, "name": name}
 
-        Parameters
-        ----------
-        estimator : selector
-            Fitted, with ``k_values_`` and ``scores_``.
-        ax : Axes, default=None
-
-        Returns
-        -------
-        ScoresDisplay
-        """
-        check_fitted(estimator, "scores_", cls.__name__)
-        display = cls(
-            k_values=np.asarray(estimator.k_values_).tolist(),
-            scores=estimator.scores_,
-            selected=selected_index(estimator),
-            name=f"{type(estimator).__name__} score",
-            parameter=parameter_label(estimator),
-        )
-        return display.plot(ax=ax)
-
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, default=None
-            None makes a new figure.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = new_axes(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes) -> None:
         size = import_pyplot().rcParams["lines.markersize"]
-        positions, names = axis_positions(self.k_values)
+        positions = draw_candidates_axis(ax, self.k_values, self.parameter)
         finite = np.where(np.isfinite(self.scores), self.scores, np.nan)
         color, highlight, *_ = [*category_colors(), *category_colors()]
-        (self.line_,) = self.ax_.plot(positions, finite, color=color, marker=".")
+        (self.line_,) = ax.plot(positions, finite, color=color, marker=".")
         if self.selected is not None:
-            self.ax_.plot(
+            ax.plot(
                 positions[self.selected],
                 finite[self.selected],
                 color=highlight,
@@ -124,9 +89,9 @@ class ScoresDisplay:
                 linestyle="none",
                 label=f"chosen: {self.parameter} = {self.k_values[self.selected]}",
             )
-            self.ax_.legend()
+            ax.legend()
         for k in contenders(finite, self.selected, limit=N_NAMED):
-            self.ax_.annotate(
+            ax.annotate(
                 str(self.k_values[k]),
                 (positions[k], finite[k]),
                 textcoords="offset points",
@@ -134,14 +99,9 @@ class ScoresDisplay:
                 ha="center",
             )
         # Leave room for the labels above the points.
-        self.ax_.margins(y=0.12)
-        label_k_axis(self.ax_, positions, names, self.parameter)
-        self.ax_.set_ylabel(self.name)
-        return self
+        ax.margins(y=0.12)
+        ax.set_ylabel(self.name)
 
-    def frame(self) -> pd.DataFrame:
-        """Return the numbers, one row for each candidate."""
-        import pandas as pd
-
+    def _columns(self) -> dict[str, Any]:
         selected = np.arange(len(self.k_values)) == self.selected
-        return pd.DataFrame({"k": self.k_values, "score": self.scores, "selected": selected})
+        return {"k": self.k_values, "score": self.scores, "selected": selected}

@@ -12,7 +12,7 @@ from typing import Any
 
 from stablek.inspection import contenders
 from stablek.report.answer import reasons, sentence
-from stablek.report.fitted import view
+from stablek.report.fitted import Fitted
 from stablek.report.numbers import number, percentage
 
 __all__ = ["render_html", "repr_html"]
@@ -87,7 +87,7 @@ def repr_html(selector: Any) -> str:
     str
         HTML with the answer, the reasons and the best candidates.
     """
-    fitted = view(selector)
+    fitted = Fitted(selector)
     rows = []
     for position in sorted(contenders(fitted.scores, fitted.selected)):
         cells = [str(fitted.values[position]), number(float(fitted.scores[position]))]

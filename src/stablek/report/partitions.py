@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from stablek.aggregation import cluster_stability
 from stablek.display.projection import project
 from stablek.report.fitted import Fitted
-from stablek.results import ClusterStability, Selection
+from stablek.results import ClusterStability
 from stablek.seeding import generator
 
 __all__ = ["describe_partitions"]
@@ -50,13 +50,18 @@ def describe_partitions(
         ``partitions``, ``scatter``, ``features`` and ``unstable_points``.
     """
     labelings = _labelings(fitted)
-    selection = None if fitted.curves is None else fitted.selector.reselect()
-    partitions: list[dict[str, Any]] = []
+    selection = None if fitted.paths is None else fitted.selector.reselect()
     chosen = labelings.get(fitted.selected, fitted.labels)
+    partitions = []
     for position, labels in labelings.items():
-        partition = _clusters(position, labels, _stability(fitted, selection, position))
-        _match_colors(partition["clusters"], labels, chosen)
-        partitions.append(partition)
+        inside: list[ClusterStability] = []
+        if fitted.paths is not None and selection is not None and position is not None:
+            as_if_chosen = replace(selection, best_value=fitted.values[position])
+            inside = cluster_stability(fitted.paths, as_if_chosen)
+        clusters = _clusters(labels, {cluster.label: cluster for cluster in inside})
+        _match_colors(clusters, labels, chosen)
+        n_clusters = sum(cluster["label"] >= 0 for cluster in clusters)
+        partitions.append({"candidate": position, "n_clusters": n_clusters, "clusters": clusters})
     empty = {"partitions": partitions, "scatter": None, "features": None, "unstable_points": None}
     if shown is None or (chosen is None and not labelings):
         return empty
@@ -94,38 +99,18 @@ def _labelings(fitted: Fitted) -> dict[int | None, Ints]:
     return found
 
 
-def _clusters(
-    position: int | None, labels: Ints, stability: list[ClusterStability]
-) -> dict[str, Any]:
-    known = {cluster.label: cluster for cluster in stability}
+def _clusters(labels: Ints, inside: dict[int, ClusterStability]) -> list[dict[str, Any]]:
     values, sizes = np.unique(labels, return_counts=True)
-    clusters = []
-    for label, size in zip(values.tolist(), sizes.tolist(), strict=True):
-        inside = known.get(label)
-        clusters.append(
-            {
-                "label": label,
-                "size": size,
-                "share": size / len(labels),
-                "within_stability": None if inside is None else inside.within_stability,
-                "hidden_k": None if inside is None else inside.hidden_k,
-            }
-        )
-    return {
-        "candidate": position,
-        "n_clusters": int((values >= 0).sum()),
-        "clusters": clusters,
-    }
-
-
-def _stability(
-    fitted: Fitted, selection: Selection | None, position: int | None
-) -> list[ClusterStability]:
-    """Return the stability inside the clusters of a candidate, as if it were chosen."""
-    if fitted.curves is None or selection is None or position is None:
-        return []
-    other = replace(selection, best_value=fitted.values[position])
-    return cluster_stability(fitted.curves.paths, other)
+    return [
+        {
+            "label": label,
+            "size": size,
+            "share": size / len(labels),
+            "within_stability": getattr(inside.get(label), "within_stability", None),
+            "hidden_k": getattr(inside.get(label), "hidden_k", None),
+        }
+        for label, size in zip(values.tolist(), sizes.tolist(), strict=True)
+    ]
 
 
 def _match_colors(clusters: list[dict[str, Any]], labels: Ints, chosen: Ints | None) -> None:
