@@ -10,18 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from stablek.seeding import entropy_of, generator
 from stablek.validation import check_count
 
-__all__ = [
-    "make_correlated_gaussians",
-    "make_demo",
-    "make_exponential",
-    "make_gaussian",
-    "make_golf_ball",
-    "make_student",
-    "make_symmetric_triangle",
-    "make_three_gaussians",
-    "make_uniform",
-]
-
 Labeled = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 

@@ -14,18 +14,16 @@ from stablek.inspection import parameter_label, selected_index
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 __all__ = [
     "MARKERS",
     "OKABE_ITO",
+    "CandidatesDisplay",
     "Display",
     "SelectorDisplay",
     "StabilityDisplay",
-    "candidates",
     "category_colors",
     "check_fitted",
-    "draw_candidates_axis",
     "import_pyplot",
 ]
 
@@ -40,7 +38,7 @@ MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 class Display:
     """Numbers that can be drawn. A subclass draws them, and names their columns."""
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -66,7 +64,7 @@ class Display:
     def _new_axes(self) -> Any:
         return import_pyplot().subplots(layout="constrained")[1]
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Any) -> None:
         raise NotImplementedError
 
     def _columns(self) -> dict[str, Any]:
@@ -86,7 +84,7 @@ class SelectorDisplay(Display):
         Parameters
         ----------
         estimator : selector
-            Fitted. The display of a `stablek.Stadion` takes no other selector.
+            Fitted. A display of between and within stability needs a `stablek.Stadion`.
         ax : Axes, default=None
             As for ``plot``.
 
@@ -104,25 +102,63 @@ class SelectorDisplay(Display):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StabilityDisplay(SelectorDisplay):
-    """Between stability, within stability and Stadion of each candidate, with standard errors."""
+class CandidatesDisplay(SelectorDisplay):
+    """Display of the candidates, one of which may be selected."""
 
     k_values: Sequence[Any]
+    selected: int | None = None
+    parameter: str = "K"
+
+    def __post_init__(self) -> None:
+        self.k_values = list(self.k_values)
+
+    @classmethod
+    def _collect(cls, estimator: Any) -> dict[str, Any]:
+        return {
+            "k_values": np.asarray(estimator.k_values_).tolist(),
+            "selected": selected_index(estimator),
+            "parameter": parameter_label(estimator),
+        }
+
+    def _is_selected(self) -> list[bool]:
+        return [position == self.selected for position in range(len(self.k_values))]
+
+    def _named(self, position: int) -> str:
+        return f"{self.parameter} = {self.k_values[position]}"
+
+    def _draw_axis(self, ax: Any) -> NDArray[np.float64]:
+        """Draw the x axis, and return where the candidates lie on it: 0, 1, ... if not numbers."""
+        from matplotlib.ticker import MaxNLocator
+
+        ax.set_xlabel(self.parameter)
+        try:
+            positions = np.asarray(self.k_values, dtype=np.float64)
+        except (TypeError, ValueError):
+            positions = np.arange(len(self.k_values), dtype=np.float64)
+            ax.set_xticks(positions, [str(value) for value in self.k_values])
+        else:
+            if (positions == np.round(positions)).all():
+                ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        return positions
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StabilityDisplay(CandidatesDisplay):
+    """Between stability, within stability and Stadion of each candidate, with standard errors."""
+
     between: Any
     within: Any
     stadion: Any
     between_se: Any = None
     within_se: Any = None
     stadion_se: Any = None
-    selected: int | None = None
-    parameter: str = "K"
 
     needs = "paths_"
     quantities: ClassVar[dict[str, str]]
     """From "between", "within" and "stadion" to what the display calls them."""
 
     def __post_init__(self) -> None:
-        self.k_values = list(self.k_values)
+        super().__post_init__()
         for quantity in self.quantities:
             means = np.asarray(getattr(self, quantity), dtype=np.float64)
             errors = getattr(self, f"{quantity}_se")
@@ -135,22 +171,13 @@ class StabilityDisplay(SelectorDisplay):
         return {name: getattr(self, name).ravel() for name in names}
 
     @staticmethod
-    def _draw_band(ax: Axes, x: Any, means: Any, errors: Any, **style: Any) -> Line2D:
+    def _draw_band(ax: Any, x: Any, means: Any, errors: Any, **style: Any) -> Any:
         """Draw a curve, and a band of one standard error where it is known."""
         (line,) = ax.plot(x, means, **style)
         if not np.isnan(errors).all():
             color = line.get_color()
             ax.fill_between(x, means - errors, means + errors, color=color, alpha=0.2, linewidth=0)
         return line
-
-
-def candidates(estimator: Any) -> dict[str, Any]:
-    """Return the arguments that all displays of candidates have."""
-    return {
-        "k_values": np.asarray(estimator.k_values_).tolist(),
-        "selected": selected_index(estimator),
-        "parameter": parameter_label(estimator),
-    }
 
 
 def import_pyplot() -> Any:
@@ -181,19 +208,3 @@ def check_fitted(estimator: Any, attribute: str, display: type) -> None:
             f"{display.__name__}.from_estimator needs a fitted estimator with {attribute}; "
             f"{type(estimator).__name__} has none"
         )
-
-
-def draw_candidates_axis(ax: Axes, values: Sequence[Any], parameter: str) -> NDArray[np.float64]:
-    """Draw the x axis, and return where the candidates lie on it: 0, 1, ... if not numbers."""
-    from matplotlib.ticker import MaxNLocator
-
-    ax.set_xlabel(parameter)
-    try:
-        positions = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        positions = np.arange(len(values), dtype=np.float64)
-        ax.set_xticks(positions, [str(value) for value in values])
-    else:
-        if (positions == np.round(positions)).all():
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    return positions

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from stablek.display.base import SelectorDisplay, category_colors
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["ClusterStabilityDisplay"]
 
@@ -76,7 +73,7 @@ class ClusterStabilityDisplay(SelectorDisplay):
             "between": float(paths.between[best][estimator.counted_levels_].mean()),
         }
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Any) -> None:
         color, highlight, *_ = [*category_colors(), *category_colors()]
         hides = [hidden is not None for hidden in self.hidden_k]
         places = np.arange(len(self.labels))

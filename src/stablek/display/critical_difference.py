@@ -85,7 +85,7 @@ class CriticalDifferenceDisplay(Display):
         """Return the height in lines of text. A bar takes half a line."""
         return 1.0 + 0.5 * len(self.ranking.cliques) + (len(self.ranking.methods) + 1) // 2
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Any) -> None:
         style = import_pyplot().rcParams
         ranks = self.ranking.average_ranks
         n_methods, half, depth = len(ranks), (len(ranks) + 1) // 2, self._depth()

@@ -114,8 +114,7 @@ class PartitionDisplay(Display):
         coordinates, axis_names = project(X, None if names is None else [str(n) for n in names])
         rows = np.arange(len(X))
         if len(X) > MAX_POINTS:
-            chosen = generator(0, "display sample").choice(len(X), MAX_POINTS, replace=False)
-            rows = np.sort(chosen)
+            rows = np.sort(generator(0, "display sample").choice(rows, MAX_POINTS, replace=False))
         display = cls(
             coordinates=coordinates[rows],
             labels=np.asarray(labels)[rows],
@@ -126,7 +125,7 @@ class PartitionDisplay(Display):
         )
         return display.plot(ax=ax)
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Any) -> None:
         colors = category_colors()
         clusters = [label for label in np.unique(self.labels).tolist() if label >= 0]
         alpha = np.ones(len(self.labels))

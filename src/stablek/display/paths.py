@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stablek.display.base import StabilityDisplay, candidates, category_colors, import_pyplot
+from stablek.display.base import StabilityDisplay, category_colors, import_pyplot
 from stablek.inspection import contenders, stability_curves
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class StabilityPathsDisplay(StabilityDisplay):
         curves = stability_curves(estimator)
         one_cluster = curves.pop("one_cluster")
         return {
-            **candidates(estimator),
+            **super()._collect(estimator),
             **curves,
             "epsilons": estimator.epsilons_,
             "scores": estimator.scores_,
@@ -95,7 +96,7 @@ class StabilityPathsDisplay(StabilityDisplay):
             "one_cluster": None if one_cluster is None else np.stack(list(one_cluster.values())),
         }
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -107,14 +108,8 @@ class StabilityPathsDisplay(StabilityDisplay):
         -------
         self
         """
-        plt = import_pyplot()
-        if ax is None:
-            width, height = plt.rcParams["figure.figsize"]
-            _, self.ax_ = plt.subplots(
-                1, 3, sharex=True, layout="constrained", figsize=(2.25 * width, height)
-            )
-        else:
-            self.ax_ = ax if hasattr(ax, "plot") else np.asarray(ax)
+        given: Any = self._new_axes() if ax is None else ax
+        self.ax_ = given if hasattr(given, "plot") else np.asarray(given)
         axes = np.atleast_1d(self.ax_)
         if len(axes) not in (1, 3):
             raise ValueError(f"ax must be one Axes or three, got {len(axes)}")
@@ -131,7 +126,13 @@ class StabilityPathsDisplay(StabilityDisplay):
             self.legend_ = axes[-1].legend(handles=handles)
         return self
 
-    def _draw_paths(self, ax: Axes, quantity: str) -> None:
+    def _new_axes(self) -> Any:
+        plt = import_pyplot()
+        width, height = plt.rcParams["figure.figsize"]
+        size = (2.25 * width, height)
+        return plt.subplots(1, 3, sharex=True, layout="constrained", figsize=size)[1]
+
+    def _draw_paths(self, ax: Any, quantity: str) -> None:
         means, errors = getattr(self, quantity), getattr(self, f"{quantity}_se")
         shown = contenders(self.scores, self.selected)
         colors = category_colors()
@@ -141,12 +142,11 @@ class StabilityPathsDisplay(StabilityDisplay):
             if k not in shown:
                 style = {"color": "0.75", "linewidth": width / 2, "label": "_"}
                 if k == one:
-                    style = {"color": "0.3", "linestyle": ":", "label": f"{self.parameter} = 1"}
+                    style = {"color": "0.3", "linestyle": ":", "label": self._named(k)}
                 (self.lines_[quantity, k],) = ax.plot(self.epsilons, means[k], **style)
         # Draw the selected candidate last, on top of the others.
         for place, k in reversed(list(enumerate(shown))):
             chosen = k == self.selected
-            name = f"{self.parameter} = {self.k_values[k]}" + (" (chosen)" if chosen else "")
             self.lines_[quantity, k] = self._draw_band(
                 ax,
                 self.epsilons,
@@ -155,7 +155,7 @@ class StabilityPathsDisplay(StabilityDisplay):
                 color=colors[place % len(colors)],
                 linewidth=2 * width if chosen else width,
                 linestyle=":" if k == one else "-",
-                label=name,
+                label=self._named(k) + (" (chosen)" if chosen else ""),
             )
         if self.one_cluster is not None:
             path = self.one_cluster[list(self.quantities).index(quantity)]
@@ -173,5 +173,5 @@ class StabilityPathsDisplay(StabilityDisplay):
             "k": np.repeat(np.asarray(self.k_values), n_epsilons),
             "epsilon": np.tile(self.epsilons, n_k),
             **super()._columns(),
-            "selected": np.repeat(np.arange(n_k) == self.selected, n_epsilons),
+            "selected": np.repeat(self._is_selected(), n_epsilons),
         }

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from stablek.display.base import (
-    SelectorDisplay,
-    candidates,
-    category_colors,
-    draw_candidates_axis,
-    import_pyplot,
-)
+from stablek.display.base import CandidatesDisplay, category_colors, import_pyplot
 from stablek.inspection import contenders
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["ScoresDisplay"]
 
@@ -27,7 +17,7 @@ N_NAMED = 4
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ScoresDisplay(SelectorDisplay):
+class ScoresDisplay(CandidatesDisplay):
     """Score of each candidate of any selector; higher is better.
 
     Parameters
@@ -56,26 +46,23 @@ class ScoresDisplay(SelectorDisplay):
     [[2, 0.3, False], [3, 0.6, True], [4, 0.2, False]]
     """
 
-    k_values: Sequence[Any]
     scores: Any
-    selected: int | None = None
     name: str = "score"
-    parameter: str = "K"
 
     needs = "scores_"
 
     def __post_init__(self) -> None:
-        self.k_values = list(self.k_values)
+        super().__post_init__()
         self.scores = np.asarray(self.scores, dtype=np.float64)
 
     @classmethod
     def _collect(cls, estimator: Any) -> dict[str, Any]:
         name = f"{type(estimator).__name__} score"
-        return {**candidates(estimator), "scores": estimator.scores_, "name": name}
+        return {**super()._collect(estimator), "scores": estimator.scores_, "name": name}
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Any) -> None:
         size = import_pyplot().rcParams["lines.markersize"]
-        positions = draw_candidates_axis(ax, self.k_values, self.parameter)
+        positions = self._draw_axis(ax)
         finite = np.where(np.isfinite(self.scores), self.scores, np.nan)
         color, highlight, *_ = [*category_colors(), *category_colors()]
         (self.line_,) = ax.plot(positions, finite, color=color, marker=".")
@@ -87,7 +74,7 @@ class ScoresDisplay(SelectorDisplay):
                 marker="o",
                 markersize=1.5 * size,
                 linestyle="none",
-                label=f"chosen: {self.parameter} = {self.k_values[self.selected]}",
+                label=f"chosen: {self._named(self.selected)}",
             )
             ax.legend()
         for k in contenders(finite, self.selected, limit=N_NAMED):
@@ -103,5 +90,4 @@ class ScoresDisplay(SelectorDisplay):
         ax.set_ylabel(self.name)
 
     def _columns(self) -> dict[str, Any]:
-        selected = np.arange(len(self.k_values)) == self.selected
-        return {"k": self.k_values, "score": self.scores, "selected": selected}
+        return {"k": self.k_values, "score": self.scores, "selected": self._is_selected()}

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from stablek.display.base import (
-    StabilityDisplay,
-    candidates,
-    category_colors,
-    draw_candidates_axis,
-)
+from stablek.display.base import StabilityDisplay, category_colors
 from stablek.inspection import path_index
 from stablek.results import standard_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["TradeoffDisplay"]
 
@@ -69,10 +59,10 @@ class TradeoffDisplay(StabilityDisplay):
             means = per_draw[index][:, levels].mean(axis=1)
             numbers[quantity] = means.mean(axis=1)
             numbers[f"{quantity}_se"] = standard_error(means)
-        return {**candidates(estimator), **numbers}
+        return {**super()._collect(estimator), **numbers}
 
-    def _draw(self, ax: Axes) -> None:
-        positions = draw_candidates_axis(ax, self.k_values, self.parameter)
+    def _draw(self, ax: Any) -> None:
+        positions = self._draw_axis(ax)
         self.lines_ = {
             quantity: self._draw_band(
                 ax,
@@ -89,15 +79,10 @@ class TradeoffDisplay(StabilityDisplay):
             )
         }
         if self.selected is not None:
-            ax.axvline(
-                positions[self.selected],
-                color="0.5",
-                linestyle=":",
-                label=f"chosen: {self.parameter} = {self.k_values[self.selected]}",
-            )
+            chosen = f"chosen: {self._named(self.selected)}"
+            ax.axvline(positions[self.selected], color="0.5", linestyle=":", label=chosen)
         ax.set(title="Stability trade-off", ylabel="mean over noise levels")
         ax.legend()
 
     def _columns(self) -> dict[str, Any]:
-        selected = np.arange(len(self.k_values)) == self.selected
-        return {"k": self.k_values, **super()._columns(), "selected": selected}
+        return {"k": self.k_values, **super()._columns(), "selected": self._is_selected()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -28,6 +27,7 @@ def render_html(summary: dict[str, Any]) -> str:
     """
     try:
         import jinja2
+        from jinja2.utils import htmlsafe_json_dumps
         from markupsafe import Markup
         from plotly.offline import get_plotlyjs
     except ImportError as error:
@@ -41,7 +41,8 @@ def render_html(summary: dict[str, Any]) -> str:
         summary=summary,
         policy=Markup(_policy(scripts)),
         style=Markup(_asset("assets/report.css")),
-        data=Markup(_embedded(summary)),
+        # JSON that is safe inside a page: ASCII without angle brackets and ampersands.
+        data=htmlsafe_json_dumps(summary, separators=(",", ":"), allow_nan=False),
         scripts=[Markup(script) for script in scripts],
     )
 
@@ -56,12 +57,6 @@ def _policy(scripts: list[str]) -> str:
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         f"img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _embedded(summary: dict[str, Any]) -> str:
-    """Return JSON that is safe inside a page: ASCII without angle brackets and ampersands."""
-    text = json.dumps(summary, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 @cache
@@ -88,17 +83,20 @@ def repr_html(selector: Any) -> str:
         HTML with the answer, the reasons and the best candidates.
     """
     fitted = Fitted(selector)
+    frequency = None if fitted.answer_frequency is None else fitted.frequency
+    headers = [
+        fitted.parameter,
+        "score",
+        *([] if frequency is None else ["chosen when resampled"]),
+    ]
+    head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     rows = []
     for position in sorted(contenders(fitted.scores, fitted.selected)):
         cells = [str(fitted.values[position]), number(float(fitted.scores[position]))]
-        if fitted.answer_frequency is not None and fitted.frequency is not None:
-            cells.append(percentage(float(fitted.frequency[position])))
+        if frequency is not None:
+            cells.append(percentage(float(frequency[position])))
         strong = ' style="font-weight:bold"' if position == fitted.selected else ""
         rows.append(f"<tr{strong}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
-    headers = [fitted.parameter, "score"]
-    if fitted.answer_frequency is not None:
-        headers.append("chosen when resampled")
-    head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     text = sentence(fitted)
     why = "".join(f"<li>{escape(reason)}</li>" for reason in reasons(fitted))
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -62,15 +63,14 @@ def describe_partitions(
         _match_colors(clusters, labels, chosen)
         n_clusters = sum(cluster["label"] >= 0 for cluster in clusters)
         partitions.append({"candidate": position, "n_clusters": n_clusters, "clusters": clusters})
-    empty = {"partitions": partitions, "scatter": None, "features": None, "unstable_points": None}
+    parts = {"partitions": partitions, "scatter": None, "features": None, "unstable_points": None}
     if shown is None or (chosen is None and not labelings):
-        return empty
+        return parts
     names = [f"feature {j}" for j in range(shown.shape[1])] if names is None else list(names)
     names = [name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…" for name in names]
     source = shown if fitted.X is None or shown.shape[1] < 3 else fitted.X
     coordinates, axes = project(source, names)
-    return {
-        "partitions": partitions,
+    return parts | {
         "scatter": _scatter(fitted, coordinates, axes, list(labelings.values())),
         "features": _features(shown, names, partitions, list(labelings.values()), chosen),
         "unstable_points": _unstable(fitted, coordinates),
@@ -126,11 +126,10 @@ def _match_colors(clusters: list[dict[str, Any]], labels: Ints, chosen: Ints | N
         np.add.at(table, cells, 1.0)
         rows, columns = linear_sum_assignment(-table)
         colors = {int(ours[r]): int(c) for r, c in zip(rows, columns, strict=True)}
-    free = iter(sorted(set(range(len(regular) + len(colors))) - set(colors.values())))
+    free = (color for color in count() if color not in colors.values())
     for cluster in regular:
-        cluster["color"] = colors.get(cluster["label"])
-        if cluster["color"] is None:
-            cluster["color"] = next(free)
+        color = colors.get(cluster["label"])
+        cluster["color"] = next(free) if color is None else color
 
 
 def _scatter(
@@ -140,8 +139,7 @@ def _scatter(
     n_points = min(n_total, MAX_POINTS, max(500, MAX_LABELS // max(len(labelings), 1)))
     rows = np.arange(n_total)
     if n_points < n_total:
-        chosen = generator(0, "report sample").choice(n_total, n_points, replace=False)
-        rows = np.sort(chosen)
+        rows = np.sort(generator(0, "report sample").choice(n_total, n_points, replace=False))
     stability = fitted.point_stability
     return {
         "n_total": n_total,

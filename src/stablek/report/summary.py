@@ -79,7 +79,9 @@ def summarize(
                 f"X has {len(shown)} rows, but the selector was fitted on {len(fitted.labels)}"
             )
     parts = describe_partitions(fitted, shown, names)
+    paths = None if fitted.paths is None else _paths(selector)
     data = shown if fitted.X is None else fitted.X
+    n_rows, n_columns = (None, None) if data is None else data.shape
     summary = {
         "schema": 1,
         "answer": _answer(fitted, parts["partitions"]),
@@ -87,8 +89,8 @@ def summarize(
         "parameter": fitted.parameter,
         "selected": fitted.selected,
         "contenders": contenders(fitted.scores, fitted.selected),
-        "candidates": _candidates(fitted, parts["partitions"]),
-        "paths": None if fitted.paths is None else _paths(selector),
+        "candidates": _candidates(fitted, parts["partitions"], paths),
+        "paths": paths,
         **parts,
         "comparison": None if comparison is None else _compared(comparison),
         "clusterer": provenance.clusterer(selector),
@@ -98,8 +100,8 @@ def summarize(
         "versions": provenance.versions(),
         "data": {
             "source": source,
-            "n_rows": None if data is None else data.shape[0],
-            "n_columns": None if data is None else data.shape[1],
+            "n_rows": n_rows,
+            "n_columns": n_columns,
             "sha256": None if data is None else provenance.checksum(data),
         },
         "seconds": getattr(selector, "_seconds", None),
@@ -124,7 +126,18 @@ def _answer(fitted: Fitted, partitions: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _candidates(fitted: Fitted, partitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _paths(selector: Any) -> dict[str, Any]:
+    return {
+        "epsilons": selector.epsilons_,
+        "counted": selector.counted_levels_,
+        "crossing_epsilon": float(selector.crossing_epsilon_),
+        **stability_curves(selector),
+    }
+
+
+def _candidates(
+    fitted: Fitted, partitions: list[dict[str, Any]], paths: dict[str, Any] | None
+) -> list[dict[str, Any]]:
     found = {p["candidate"]: p["n_clusters"] for p in partitions}
     rows = [
         {
@@ -136,22 +149,11 @@ def _candidates(fitted: Fitted, partitions: list[dict[str, Any]]) -> list[dict[s
         }
         for position, value in enumerate(fitted.values)
     ]
-    if fitted.paths is not None:
-        selector = fitted.selector
+    if paths is not None:
         for position, row in enumerate(rows):
-            for name in ("between_stability", "within_stability", "stadion_paths"):
-                path = getattr(selector, f"{name}_")[position, selector.counted_levels_]
-                row[f"mean_{name.partition('_')[0]}"] = path.mean()
+            for name in ("between", "within", "stadion"):
+                row[f"mean_{name}"] = paths[name][position, paths["counted"]].mean()
     return rows
-
-
-def _paths(selector: Any) -> dict[str, Any]:
-    return {
-        "epsilons": selector.epsilons_,
-        "counted": selector.counted_levels_,
-        "crossing_epsilon": float(selector.crossing_epsilon_),
-        **stability_curves(selector),
-    }
 
 
 def _compared(comparison: Any) -> list[dict[str, Any]]:
@@ -164,8 +166,7 @@ def _compared(comparison: Any) -> list[dict[str, Any]]:
         rows = [{"method": name, **row} for name, row in rows.items()]
     found = []
     for row in rows:
-        if is_dataclass(row) and not isinstance(row, type):
-            row = {name: getattr(row, name, None) for name in (*COMPARED, "abstention")}
+        row = vars(row) if is_dataclass(row) else row
         if "method" not in row or "n_clusters" not in row:
             raise ValueError(
                 f"comparison: each row needs 'method' and 'n_clusters', got {sorted(row)}"
