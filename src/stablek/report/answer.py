@@ -104,14 +104,7 @@ def _one_cluster_reasons(fitted: Fitted) -> list[str]:
 
 
 def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
-    """Return what a reader should know before relying on the answer.
-
-    Parameters
-    ----------
-    fitted : Fitted
-    clusters : list of dict
-        Clusters of the chosen partition, with ``label`` and ``hidden_k``.
-    """
+    """Return what a reader should know before relying on the answer with these clusters."""
     found = []
     frequency = fitted.answer_frequency
     if frequency is not None and frequency < UNCERTAIN:

@@ -20,12 +20,7 @@ Ints = NDArray[np.intp]
 class Fitted:
     """A fitted selector as the report sees it.
 
-    Only Stadion has `paths`. A report that finds them reads the other curves from the selector.
-
-    Parameters
-    ----------
-    selector : selector
-        Fitted, with ``k_values_``, ``scores_`` and ``n_clusters_`` at least.
+    Only Stadion has ``paths``. Where they are, the report reads the curves from the selector.
     """
 
     def __init__(self, selector: Any) -> None:

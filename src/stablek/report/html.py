@@ -18,13 +18,7 @@ __all__ = ["render_html", "repr_html"]
 
 
 def render_html(summary: dict[str, Any]) -> str:
-    """Render the report as a self-contained page.
-
-    Parameters
-    ----------
-    summary : dict
-        From `stablek.report.summarize`.
-    """
+    """Render the summary of `stablek.report.summarize` as a self-contained page."""
     try:
         import jinja2
         from jinja2.utils import htmlsafe_json_dumps
@@ -49,10 +43,8 @@ def render_html(summary: dict[str, Any]) -> str:
 
 def _policy(scripts: list[str]) -> str:
     """Return a content security policy: only these scripts run, and nothing is fetched."""
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
-        for s in scripts
-    )
+    digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         f"img-src data: blob:; base-uri 'none'; form-action 'none'"

@@ -18,13 +18,7 @@ SHARES = ("frequency", "share")
 
 
 def render_markdown(summary: dict[str, Any]) -> str:
-    """Render the report as Markdown text.
-
-    Parameters
-    ----------
-    summary : dict
-        From `stablek.report.summarize`.
-    """
+    """Render the summary of `stablek.report.summarize` as Markdown text."""
     answer, parameter = summary["answer"], summary["parameter"]
     lines = [f"# {_escape(answer['sentence'][:1].upper() + answer['sentence'][1:])}", ""]
     lines += [f"- {_escape(reason)}" for reason in answer["reasons"]]

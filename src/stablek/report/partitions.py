@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 # These limits keep the report small for any data. The report says what it leaves out.
+MIN_POINTS = 500
 MAX_POINTS = 2500
 MAX_LABELS = 150_000
 MAX_CLUSTERS = 2500
@@ -37,18 +38,7 @@ def describe_partitions(
 ) -> dict[str, Any]:
     """Collect what the report shows about points and clusters.
 
-    Parameters
-    ----------
-    fitted : Fitted
-    shown : ndarray of shape (n_samples, n_features) or None
-        Values that the report shows, such as those before scaling.
-    names : sequence of str or None
-        Names of the features.
-
-    Returns
-    -------
-    dict
-        ``partitions``, ``scatter``, ``features`` and ``unstable_points``.
+    ``shown`` has the values to show, such as those before scaling, and ``names`` its columns.
     """
     labelings = _labelings(fitted)
     selection = None if fitted.paths is None else fitted.selector.reselect()
@@ -84,16 +74,11 @@ def _labelings(fitted: Fitted) -> dict[int | None, Ints]:
     scores = np.where(np.isnan(fitted.scores), -np.inf, fitted.scores)
     if fitted.selected is not None:
         scores[fitted.selected] = np.inf
-    kept: list[int] = []
-    n_clusters = 0
-    for position in np.argsort(-scores, kind="stable").tolist():
-        n_clusters += len(np.unique(fitted.reference_labels[position]))
-        if kept and (n_clusters > MAX_CLUSTERS or (len(kept) + 1) * 500 > MAX_LABELS):
-            break
-        kept.append(position)
-    found: dict[int | None, Ints] = {
-        position: fitted.reference_labels[position] for position in sorted(kept)
-    }
+    order = np.argsort(-scores, kind="stable")[: MAX_LABELS // MIN_POINTS]
+    n_clusters = np.cumsum([len(np.unique(fitted.reference_labels[i])) for i in order])
+    n_kept = max(1, np.searchsorted(n_clusters, MAX_CLUSTERS, side="right"))
+    kept = sorted(order[:n_kept].tolist())
+    found: dict[int | None, Ints] = {i: fitted.reference_labels[i] for i in kept}
     if fitted.selected is None and fitted.labels is not None:
         found[None] = fitted.labels
     return found
@@ -136,7 +121,7 @@ def _scatter(
     fitted: Fitted, coordinates: Floats, axes: tuple[str, str], labelings: list[Ints]
 ) -> dict[str, Any]:
     n_total = len(coordinates)
-    n_points = min(n_total, MAX_POINTS, max(500, MAX_LABELS // max(len(labelings), 1)))
+    n_points = min(n_total, MAX_POINTS, max(MIN_POINTS, MAX_LABELS // max(len(labelings), 1)))
     rows = np.arange(n_total)
     if n_points < n_total:
         rows = np.sort(generator(0, "report sample").choice(n_total, n_points, replace=False))

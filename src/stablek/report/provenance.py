@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -36,10 +37,8 @@ def versions() -> dict[str, str]:
     """Return the versions of Python, the platform and the packages that compute the numbers."""
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 
@@ -70,11 +69,7 @@ def settings(selector: Any) -> dict[str, str]:
 def snippet(fitted: Fitted, load: str | None) -> str:
     """Return Python code that gives the same answer for the same data.
 
-    Parameters
-    ----------
-    fitted : Fitted
-    load : str or None
-        Lines that make X. None leaves a placeholder for the reader.
+    ``load`` has the lines that make X. None leaves a placeholder for the reader.
     """
     selector = fitted.selector
     defaults = inspect.signature(type(selector).__init__).parameters
