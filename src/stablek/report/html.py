@@ -76,11 +76,9 @@ def repr_html(selector: Any) -> str:
     """
     fitted = Fitted(selector)
     frequency = None if fitted.answer_frequency is None else fitted.frequency
-    headers = [
-        fitted.parameter,
-        "score",
-        *([] if frequency is None else ["chosen when resampled"]),
-    ]
+    headers = [fitted.parameter, "score", "chosen when resampled"]
+    if frequency is None:
+        headers.pop()
     head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     rows = []
     for position in sorted(contenders(fitted.scores, fitted.selected)):
