@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["contenders", "parameter_label", "path_index", "selected_index"]
+from stablek.results import standard_error
+
+__all__ = ["contenders", "parameter_label", "path_index", "selected_index", "stability_curves"]
 
 N_CONTENDERS = 6
 """Readers cannot tell more than this many emphasized curves apart."""
@@ -54,3 +56,19 @@ def path_index(estimator: Any) -> list[int]:
     """Return the row in ``paths_`` of each of ``k_values_``."""
     row = {value: path for path, value in enumerate(estimator.paths_.k_values)}
     return [row[value] for value in np.asarray(estimator.k_values_).tolist()]
+
+
+def stability_curves(estimator: Any) -> dict[str, Any]:
+    """Return the mean paths of the candidates and of K = 1, and the candidates' standard errors.
+
+    Keys are "between", "within", "stadion", the same with "_se", and "one_cluster", which is None
+    if K = 1 is a candidate.
+    """
+    index, per_draw = path_index(estimator), estimator.paths_.quantities()
+    means = (estimator.between_stability_, estimator.within_stability_, estimator.stadion_paths_)
+    one = {name: draws[0].mean(axis=-1) for name, draws in per_draw.items()}
+    return {
+        "one_cluster": None if 0 in index else one,
+        **dict(zip(per_draw, means, strict=True)),
+        **{f"{name}_se": standard_error(draws)[index] for name, draws in per_draw.items()},
+    }

@@ -99,16 +99,15 @@ def rank_methods(
     >>> ranking.rejected
     True
     """
-    if methods is None:
-        columns = getattr(scores, "columns", None)
-        names = None if columns is None else tuple(str(name) for name in columns)
-    else:
-        names = tuple(str(name) for name in methods)
     table = np.asarray(scores, dtype=np.float64)
-    if names is None and table.ndim == 2:
-        names = tuple(str(column) for column in range(table.shape[1]))
-    names = _check(table, names or (), alpha)
-
+    if table.ndim != 2 or min(table.shape) < 2:
+        raise ValueError(
+            f"scores must have a row for each of two or more data sets and a column for each of "
+            f"two or more methods, got shape {table.shape}"
+        )
+    columns = getattr(scores, "columns", range(table.shape[1]))
+    names = tuple(str(name) for name in (columns if methods is None else methods))
+    _check(table, names, alpha)
     n_methods = len(names)
     statistic, pvalue = friedman(table) if n_methods > 2 else (np.nan, np.nan)
     pvalues = np.ones((n_methods, n_methods))
@@ -178,17 +177,17 @@ def wilcoxon(difference: Floats, zero_method: ZeroMethod = "pratt") -> float:
     doubled = np.round(2 * stats.rankdata(np.abs(difference))).astype(int)
     doubled, positive = doubled[difference != 0], difference[difference != 0] > 0
     # Probability of each sum of positive ranks, if both signs are equally likely.
-    chance = np.ones(1)
+    chance = np.zeros(doubled.sum() + 1)
+    chance[0] = 1.0
     for rank in doubled:
-        shifted = np.concatenate([np.zeros(rank), chance])
-        chance = (shifted + np.concatenate([chance, np.zeros(rank)])) / 2
+        chance = (chance + np.roll(chance, rank)) / 2
     observed = int(doubled[positive].sum())
     tails = chance[: observed + 1].sum(), chance[observed:].sum()
     return float(min(1.0, 2 * min(tails)))
 
 
 def holm(pvalues: Floats) -> Floats:
-    """Adjust p-values by Holm's step-down rule.
+    """Adjust p-values by Holm's step-down rule, which SciPy does not have.
 
     Examples
     --------
@@ -203,7 +202,10 @@ def holm(pvalues: Floats) -> Floats:
 
 
 def cliques(linked: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """Maximal cliques of two or more nodes, in lexical order (Bron and Kerbosch).
+    """Maximal cliques of two or more nodes, in lexical order.
+
+    The nodes are added one by one. A clique then grows by the new node, or the part of it that is
+    linked with the new node does.
 
     Parameters
     ----------
@@ -216,30 +218,15 @@ def cliques(linked: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     >>> cliques(linked)
     ((0, 1), (1, 2))
     """
-    neighbors = [set(np.flatnonzero(row).tolist()) - {node} for node, row in enumerate(linked)]
-    found: list[tuple[int, ...]] = []
-
-    def grow(clique: set[int], open_: set[int], done: set[int]) -> None:
-        if not open_ and not done and len(clique) > 1:
-            found.append(tuple(sorted(clique)))
-        if not open_:
-            return
-        pivot = max(open_ | done, key=lambda node: len(neighbors[node] & open_))
-        for node in sorted(open_ - neighbors[pivot]):
-            grow(clique | {node}, open_ & neighbors[node], done & neighbors[node])
-            open_ = open_ - {node}
-            done = done | {node}
-
-    grow(set(), set(range(len(linked))), set())
-    return tuple(sorted(found))
+    found: set[frozenset[int]] = set()
+    for node, row in enumerate(linked):
+        near = set(np.flatnonzero(row).tolist())
+        grown = {frozenset({node, *(clique & near)}) for clique in [*found, frozenset()]}
+        found = {clique for clique in found | grown if not any(clique < c for c in grown)}
+    return tuple(sorted(tuple(sorted(clique)) for clique in found if len(clique) > 1))
 
 
-def _check(table: Floats, names: tuple[str, ...], alpha: float) -> tuple[str, ...]:
-    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
-        raise ValueError(
-            f"scores must have a row for each of two or more data sets and a column for each of "
-            f"two or more methods, got shape {table.shape}"
-        )
+def _check(table: Floats, names: tuple[str, ...], alpha: float) -> None:
     if len(names) != table.shape[1]:
         raise ValueError(f"methods has {len(names)} names for {table.shape[1]} columns of scores")
     if not np.isfinite(table).all():
@@ -250,4 +237,3 @@ def _check(table: Floats, names: tuple[str, ...], alpha: float) -> tuple[str, ..
         )
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
-    return names

@@ -17,6 +17,7 @@ __all__ = [
     "Request",
     "Selection",
     "StabilityPaths",
+    "standard_error",
 ]
 
 Floats = NDArray[np.float64]
@@ -181,23 +182,28 @@ class StabilityPaths:
         """Between minus within stability per draw, (n_k, n_epsilons, n_draws)."""
         return self.between - self.within_stability()
 
+    def quantities(self) -> dict[str, Floats]:
+        """Between stability, within stability and Stadion per draw, by name."""
+        within = self.within_stability()
+        return {"between": self.between, "within": within, "stadion": self.between - within}
+
     @property
     def between_standard_error(self) -> Floats:
         """Standard error over the draws of the between stability, (n_k, n_epsilons)."""
-        return _standard_error(self.between)
+        return standard_error(self.between)
 
     @property
     def within_standard_error(self) -> Floats:
         """Standard error over the draws of the within stability, (n_k, n_epsilons)."""
-        return _standard_error(self.within_stability())
+        return standard_error(self.within_stability())
 
     @property
     def stadion_standard_error(self) -> Floats:
         """Standard error over the draws of the Stadion path, (n_k, n_epsilons)."""
-        return _standard_error(self.stadion)
+        return standard_error(self.stadion)
 
 
-def _standard_error(per_draw: Floats) -> Floats:
+def standard_error(per_draw: Floats) -> Floats:
     """Standard error of the mean over the last axis; NaN for a single draw."""
     n_draws = per_draw.shape[-1]
     if n_draws < 2:

@@ -8,18 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stablek.seeding import entropy_of, generator
-
-__all__ = [
-    "make_correlated_gaussians",
-    "make_demo",
-    "make_exponential",
-    "make_gaussian",
-    "make_golf_ball",
-    "make_student",
-    "make_symmetric_triangle",
-    "make_three_gaussians",
-    "make_uniform",
-]
+from stablek.validation import check_count
 
 Labeled = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -55,9 +44,10 @@ def make_three_gaussians(
     ((50, 2), [17, 17, 16])
     """
     _check_positive("scale", scale)
+    check_count("n_samples", n_samples, 3)
     return _gaussian_clusters(
-        generator(entropy_of(random_state), "three_gaussians"),
-        _equal_sizes(n_samples, 3),
+        _generator("three_gaussians", random_state),
+        [(n_samples + 2 - cluster) // 3 for cluster in range(3)],
         centers=[(-4.0, 0.0), (2.0, 1.75), (2.0, -1.75)],
         factors=[scale * np.eye(2)] * 3,
     )
@@ -99,13 +89,13 @@ def make_correlated_gaussians(
     >>> X.shape, np.bincount(y).tolist(), bool(np.allclose(X.std(axis=0), 1))
     ((500, 2), [300, 200], True)
     """
-    _check_count("n_samples", n_samples, 3)
+    check_count("n_samples", n_samples, 3)
     _check_positive("separation", separation)
     n_small = int(0.4 * n_samples)
     along = np.array([1.0, 1.0]) / np.sqrt(2)
     across = np.array([-1.0, 1.0]) / np.sqrt(2)
     X, y = _gaussian_clusters(
-        generator(entropy_of(random_state), "correlated_gaussians"),
+        _generator("correlated_gaussians", random_state),
         [n_samples - n_small, n_small],
         centers=[separation / 2 * across, -separation / 2 * across],
         factors=[np.array([along, 0.25 * across])] * 2,
@@ -144,9 +134,9 @@ def make_symmetric_triangle(
     >>> X.shape, bool(np.allclose(X.mean(axis=0), 0))
     ((300, 2), True)
     """
-    _check_count("n_samples", n_samples, 3)
+    check_count("n_samples", n_samples, 3)
     _check_positive("scale", scale)
-    rng = generator(entropy_of(random_state), "symmetric_triangle")
+    rng = _generator("symmetric_triangle", random_state)
     corner = np.array([0.0, 2.0]) + scale * rng.standard_normal((-(-n_samples // 3), 2))
     angles = 2 * np.pi / 3 * np.arange(3)
     turns = np.array([[np.cos(angles), np.sin(angles)], [-np.sin(angles), np.cos(angles)]])
@@ -179,25 +169,14 @@ def make_uniform(
     >>> X.shape, int(y.max())
     ((100, 10), 0)
     """
-    _check_shape(n_samples, n_features)
-    rng = generator(entropy_of(random_state), "uniform")
-    return _one_cluster(rng.random((n_samples, n_features)))
+    shape = _check_shape(n_samples, n_features)
+    return _one_cluster(_generator("uniform", random_state).random(shape))
 
 
 def make_gaussian(
     n_samples: int = 1000, n_features: int = 2, *, random_state: Any = None
 ) -> Labeled:
-    """One standard Gaussian: no clusters.
-
-    Parameters
-    ----------
-    n_samples, n_features, random_state
-        As for `make_uniform`.
-
-    Returns
-    -------
-    X, y
-        As for `make_uniform`.
+    """One standard Gaussian: no clusters. Arguments and results are those of `make_uniform`.
 
     Examples
     --------
@@ -205,9 +184,8 @@ def make_gaussian(
     >>> X.shape, int(y.max())
     ((100, 10), 0)
     """
-    _check_shape(n_samples, n_features)
-    rng = generator(entropy_of(random_state), "gaussian")
-    return _one_cluster(rng.standard_normal((n_samples, n_features)))
+    shape = _check_shape(n_samples, n_features)
+    return _one_cluster(_generator("gaussian", random_state).standard_normal(shape))
 
 
 def make_exponential(
@@ -215,15 +193,7 @@ def make_exponential(
 ) -> Labeled:
     """Independent standard exponential features: skewed, no clusters.
 
-    Parameters
-    ----------
-    n_samples, n_features, random_state
-        As for `make_uniform`.
-
-    Returns
-    -------
-    X, y
-        As for `make_uniform`.
+    Arguments and results are those of `make_uniform`.
 
     Examples
     --------
@@ -231,9 +201,8 @@ def make_exponential(
     >>> X.shape, bool(X.min() > 0)
     ((100, 2), True)
     """
-    _check_shape(n_samples, n_features)
-    rng = generator(entropy_of(random_state), "exponential")
-    return _one_cluster(rng.standard_exponential((n_samples, n_features)))
+    shape = _check_shape(n_samples, n_features)
+    return _one_cluster(_generator("exponential", random_state).standard_exponential(shape))
 
 
 def make_student(
@@ -241,17 +210,12 @@ def make_student(
 ) -> Labeled:
     """Independent Student t features: heavy tails, no clusters.
 
+    Other arguments and results are those of `make_uniform`.
+
     Parameters
     ----------
-    n_samples, n_features, random_state
-        As for `make_uniform`.
     df : float
         Degrees of freedom. Fewer degrees give heavier tails.
-
-    Returns
-    -------
-    X, y
-        As for `make_uniform`.
 
     Examples
     --------
@@ -259,10 +223,9 @@ def make_student(
     >>> X.shape
     (100, 3)
     """
-    _check_shape(n_samples, n_features)
+    shape = _check_shape(n_samples, n_features)
     _check_positive("df", df)
-    rng = generator(entropy_of(random_state), "student")
-    return _one_cluster(rng.standard_t(df, (n_samples, n_features)))
+    return _one_cluster(_generator("student", random_state).standard_t(df, shape))
 
 
 def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labeled:
@@ -291,8 +254,8 @@ def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labele
     >>> X.shape, bool(np.allclose(np.linalg.norm(X, axis=1), 1))
     ((4002, 3), True)
     """
-    _check_count("n_samples", n_samples, 1)
-    rng = generator(entropy_of(random_state), "golf_ball")
+    check_count("n_samples", n_samples)
+    rng = _generator("golf_ball", random_state)
     step = np.arange(n_samples)
     height = 1 - (2 * step + 1) / n_samples  # slices of equal height have equal area
     radius = np.sqrt(1 - height**2)
@@ -323,7 +286,7 @@ def make_demo(random_state: Any = 0) -> Labeled:
     ((500, 2), [160, 120, 100, 70, 50])
     """
     return _gaussian_clusters(
-        generator(entropy_of(random_state), "demo"),
+        _generator("demo", random_state),
         [160, 120, 100, 70, 50],
         centers=[(0.0, 0.0), (5.0, 4.5), (-5.0, 4.0), (4.5, -3.5), (-4.0, -4.5)],
         factors=[spread * np.eye(2) for spread in (0.9, 0.7, 0.6, 0.5, 0.4)],
@@ -340,23 +303,16 @@ def _gaussian_clusters(
     return X, y
 
 
+def _generator(name: str, random_state: Any) -> np.random.Generator:
+    return generator(entropy_of(random_state), name)
+
+
 def _one_cluster(X: NDArray[np.float64]) -> Labeled:
     return X, np.zeros(len(X), dtype=np.int64)
 
 
-def _equal_sizes(n_samples: int, n_clusters: int) -> list[int]:
-    _check_count("n_samples", n_samples, n_clusters)
-    return [len(part) for part in np.array_split(np.arange(n_samples), n_clusters)]
-
-
-def _check_shape(n_samples: int, n_features: int) -> None:
-    _check_count("n_samples", n_samples, 1)
-    _check_count("n_features", n_features, 1)
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an int of at least {least}, got {value!r}")
+def _check_shape(n_samples: int, n_features: int) -> tuple[int, int]:
+    return check_count("n_samples", n_samples), check_count("n_features", n_features)
 
 
 def _check_positive(name: str, value: float) -> None:

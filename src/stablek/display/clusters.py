@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from stablek.display.base import category_colors, check_fitted, new_axes
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
+from stablek.display.base import SelectorDisplay, category_colors
 
 __all__ = ["ClusterStabilityDisplay"]
 
@@ -19,7 +16,8 @@ MAX_NAMED = 30
 """Most clusters that get a name on the axis."""
 
 
-class ClusterStabilityDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClusterStabilityDisplay(SelectorDisplay):
     """Within stability of each cluster of the chosen partition; lower is better.
 
     A cluster that contains stable sub-clusters has a hatched bar with their number. The dashed
@@ -50,64 +48,36 @@ class ClusterStabilityDisplay:
     [None, 2]
     """
 
-    def __init__(
-        self,
-        *,
-        labels: Sequence[int],
-        sizes: Sequence[int],
-        within_stability: Any,
-        hidden_k: Sequence[Any],
-        between: float | None = None,
-    ) -> None:
-        self.labels = list(labels)
-        self.sizes = list(sizes)
-        self.within_stability = np.asarray(within_stability, dtype=np.float64)
-        self.hidden_k = list(hidden_k)
-        self.between = between
+    labels: Sequence[int]
+    sizes: Sequence[int]
+    within_stability: Any
+    hidden_k: Sequence[Any]
+    between: float | None = None
+
+    needs = "cluster_stability_"
+
+    def __post_init__(self) -> None:
+        self.labels, self.sizes = list(self.labels), list(self.sizes)
+        self.within_stability = np.asarray(self.within_stability, dtype=np.float64)
+        self.hidden_k = list(self.hidden_k)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
-        """Draw the clusters of a fitted `stablek.Stadion`.
+    def _collect(cls, estimator: Any) -> dict[str, Any]:
+        clusters, paths = estimator.cluster_stability_, estimator.paths_
+        best = paths.k_values.index(estimator.best_value_)
+        return {
+            "labels": [cluster.label for cluster in clusters],
+            "sizes": [cluster.size for cluster in clusters],
+            "within_stability": [cluster.within_stability for cluster in clusters],
+            "hidden_k": [cluster.hidden_k for cluster in clusters],
+            "between": float(paths.between[best][estimator.counted_levels_].mean()),
+        }
 
-        Parameters
-        ----------
-        estimator : Stadion
-        ax : Axes, default=None
-
-        Returns
-        -------
-        ClusterStabilityDisplay
-        """
-        check_fitted(estimator, "cluster_stability_", cls.__name__)
-        clusters = estimator.cluster_stability_
-        best = estimator.paths_.k_values.index(estimator.best_value_)
-        display = cls(
-            labels=[cluster.label for cluster in clusters],
-            sizes=[cluster.size for cluster in clusters],
-            within_stability=[cluster.within_stability for cluster in clusters],
-            hidden_k=[cluster.hidden_k for cluster in clusters],
-            between=float(estimator.paths_.between[best][estimator.counted_levels_].mean()),
-        )
-        return display.plot(ax=ax)
-
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, default=None
-            None makes a new figure.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = new_axes(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Any) -> None:
         color, highlight, *_ = [*category_colors(), *category_colors()]
         hides = [hidden is not None for hidden in self.hidden_k]
         places = np.arange(len(self.labels))
-        self.bars_ = self.ax_.barh(
+        self.bars_ = ax.barh(
             places,
             self.within_stability,
             color=[highlight if hidden else color for hidden in hides],
@@ -115,7 +85,7 @@ class ClusterStabilityDisplay:
         )
         for place, hidden in zip(places, self.hidden_k, strict=True):
             if hidden is not None:
-                self.ax_.annotate(
+                ax.annotate(
                     f" hides {hidden}",
                     (max(self.within_stability[place], 0.0), place),
                     va="center",
@@ -124,32 +94,26 @@ class ClusterStabilityDisplay:
                 )
         if len(places) <= MAX_NAMED:
             names = [f"{k} (n = {n:,})" for k, n in zip(self.labels, self.sizes, strict=True)]
-            self.ax_.set_yticks(places, names)
+            ax.set_yticks(places, names)
         if self.between is not None:
-            self.ax_.axvline(
+            ax.axvline(
                 self.between, color="0.3", linestyle="--", label="between stability of the whole"
             )
-            self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False)
-        self.ax_.set_title("Inside each cluster", loc="left")
-        self.ax_.set(
+            ax.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False)
+        ax.set_title("Inside each cluster", loc="left")
+        ax.set(
             # The first cluster is at the top. Room for four keeps the bars of a few narrow.
             ylim=(max(len(places), 4) - 0.5, -0.5),
             xlabel="within stability (low: nothing hidden)",
             ylabel="cluster",
             xlim=(min(0.0, float(self.within_stability.min(initial=0.0))), 1.05),
         )
-        return self
 
-    def frame(self) -> pd.DataFrame:
-        """Return the numbers, one row for each cluster."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "label": self.labels,
-                "size": self.sizes,
-                "within_stability": self.within_stability,
-                # dtype object keeps None, and 2 as an int.
-                "hidden_k": pd.Series(self.hidden_k, dtype=object),
-            }
-        )
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "label": self.labels,
+            "size": self.sizes,
+            "within_stability": self.within_stability,
+            # dtype object keeps None, and 2 as an int.
+            "hidden_k": np.array(self.hidden_k, dtype=object),
+        }

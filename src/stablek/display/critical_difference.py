@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from stablek.display.base import category_colors, import_pyplot
+from stablek.display.base import Display, category_colors, import_pyplot
 from stablek.ranking import Ranking, rank_methods
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["CriticalDifferenceDisplay"]
 
 
-class CriticalDifferenceDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class CriticalDifferenceDisplay(Display):
     """Average ranks of methods, the best on the left. A bar joins methods that do not differ.
 
     Parameters
@@ -41,8 +42,7 @@ class CriticalDifferenceDisplay:
     [1.0, 2.0, 3.0]
     """
 
-    def __init__(self, *, ranking: Ranking) -> None:
-        self.ranking = ranking
+    ranking: Ranking
 
     @classmethod
     def from_scores(
@@ -73,34 +73,24 @@ class CriticalDifferenceDisplay:
         ranking = rank_methods(scores, methods, alpha=alpha, zero_method=zero_method)
         return cls(ranking=ranking).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, default=None
-            None makes a new figure with room for all names.
-
-        Returns
-        -------
-        self
-        """
+    def _new_axes(self) -> Any:
+        """Make a figure with room for all names."""
         plt = import_pyplot()
-        ranks = self.ranking.average_ranks
-        order = np.argsort(ranks, kind="stable")
-        n_methods, half = len(ranks), (len(ranks) + 1) // 2
-        # One unit of height is one line of text. A bar takes half a line.
-        bars = sorted(self.ranking.cliques, key=lambda clique: ranks[list(clique)].min())
-        first_name = 1.0 + 0.5 * len(bars)
-        depth = first_name + half
-        if ax is None:
-            width, _ = plt.rcParams["figure.figsize"]
-            line = 2.0 * plt.rcParams["font.size"] / 72
-            _, ax = plt.subplots(figsize=(1.4 * width, line * (depth + 3)), layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        color = plt.rcParams["axes.edgecolor"]
+        width, _ = plt.rcParams["figure.figsize"]
+        line = 2.0 * plt.rcParams["font.size"] / 72
+        size = (1.4 * width, line * (self._depth() + 3))
+        return plt.subplots(figsize=size, layout="constrained")[1]
 
-        ax.set(xlim=(1 - 0.02 * n_methods, 1.02 * n_methods), ylim=(depth, 0))
+    def _depth(self) -> float:
+        """Return the height in lines of text. A bar takes half a line."""
+        return 1.0 + 0.5 * len(self.ranking.cliques) + (len(self.ranking.methods) + 1) // 2
+
+    def _draw(self, ax: Any) -> None:
+        style = import_pyplot().rcParams
+        ranks = self.ranking.average_ranks
+        n_methods, half, depth = len(ranks), (len(ranks) + 1) // 2, self._depth()
+        left_edge, right_edge = 1 - 0.02 * n_methods, 1.02 * n_methods
+        ax.set(xlim=(left_edge, right_edge), ylim=(depth, 0))
         ax.spines[["left", "right", "bottom"]].set_visible(False)
         ax.xaxis.tick_top()
         ax.xaxis.set_label_position("top")
@@ -108,13 +98,14 @@ class CriticalDifferenceDisplay:
         ax.set_yticks([])
         ax.set_xlabel("average rank (1 is best)")
 
-        for place, method in enumerate(order):
+        for place, method in enumerate(np.argsort(ranks, kind="stable")):
             left = place < half
-            height = first_name + (place if left else n_methods - 1 - place)
-            edge = 1 - 0.02 * n_methods if left else 1.02 * n_methods
-            ax.plot([ranks[method]] * 2 + [edge], [0, height, height], color=color)
-            name = self.ranking.methods[method]
-            value = f"{ranks[method]:.2f}"
+            height = depth - half + (place if left else n_methods - 1 - place)
+            edge = left_edge if left else right_edge
+            ax.plot(
+                [ranks[method]] * 2 + [edge], [0, height, height], color=style["axes.edgecolor"]
+            )
+            name, value = self.ranking.methods[method], f"{ranks[method]:.2f}"
             ax.annotate(
                 f"{name}  {value} " if left else f" {value}  {name}",
                 (edge, height),
@@ -123,20 +114,18 @@ class CriticalDifferenceDisplay:
                 annotation_clip=False,
                 parse_math=False,
             )
-        width = plt.rcParams["lines.linewidth"]
         self.bars_ = []
-        for row, clique in enumerate(bars):
-            ends = ranks[list(clique)]
+        groups = [ranks[list(clique)] for clique in self.ranking.cliques]
+        for row, ends in enumerate(sorted(groups, key=np.min)):
             (bar,) = ax.plot(
                 [ends.min() - 0.03, ends.max() + 0.03],
                 [0.5 + 0.5 * row] * 2,
                 color=category_colors()[0],
-                linewidth=3 * width,
+                linewidth=3 * style["lines.linewidth"],
                 solid_capstyle="butt",
             )
             self.bars_.append(bar)
         ax.set_title(self._verdict())
-        return self
 
     def _verdict(self) -> str:
         ranking = self.ranking
@@ -148,13 +137,13 @@ class CriticalDifferenceDisplay:
             f"{ranking.n_datasets} data sets{verdict}"
         )
 
-    def frame(self) -> pd.DataFrame:
-        """Return the average ranks, and the adjusted p-values of all pairs of methods."""
-        import pandas as pd
-
-        frame = pd.DataFrame(
-            {"method": self.ranking.methods, "average_rank": self.ranking.average_ranks}
-        )
-        for column, name in enumerate(self.ranking.methods):
-            frame[f"p vs {name}"] = self.ranking.pvalues[:, column]
-        return frame.sort_values("average_rank", kind="stable", ignore_index=True)
+    def _columns(self) -> dict[str, Any]:
+        ranking = self.ranking
+        order = np.argsort(ranking.average_ranks, kind="stable")
+        return {
+            "method": [ranking.methods[method] for method in order],
+            "average_rank": ranking.average_ranks[order],
+            **{
+                f"p vs {name}": ranking.pvalues[order, j] for j, name in enumerate(ranking.methods)
+            },
+        }

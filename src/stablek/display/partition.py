@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stablek.display.base import MARKERS, category_colors, check_fitted, new_axes
+from stablek.display.base import MARKERS, Display, category_colors, check_fitted
 from stablek.display.projection import project
 from stablek.seeding import generator
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["PartitionDisplay"]
@@ -23,7 +23,8 @@ MAX_NAMED = 12
 """Most clusters that get a name in the legend."""
 
 
-class PartitionDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class PartitionDisplay(Display):
     """Scatter plot of the points, colored by cluster. Unstable points are transparent.
 
     Parameters
@@ -54,22 +55,21 @@ class PartitionDisplay:
     [0, 1]
     """
 
-    def __init__(
-        self,
-        *,
-        coordinates: Any,
-        labels: Any,
-        point_stability: Any = None,
-        axis_names: tuple[str, str] = ("", ""),
-        rows: Any = None,
-        n_total: int | None = None,
-    ) -> None:
-        self.coordinates = np.asarray(coordinates, dtype=np.float64)
-        self.labels = np.asarray(labels)
-        self.point_stability = None if point_stability is None else np.asarray(point_stability)
-        self.axis_names = axis_names
-        self.rows = np.arange(len(self.labels)) if rows is None else np.asarray(rows)
-        self.n_total = len(self.labels) if n_total is None else n_total
+    coordinates: Any
+    labels: Any
+    point_stability: Any = None
+    axis_names: tuple[str, str] = ("", "")
+    rows: Any = None
+    n_total: Any = None
+
+    def __post_init__(self) -> None:
+        self.coordinates = np.asarray(self.coordinates, dtype=np.float64)
+        self.labels = np.asarray(self.labels)
+        n_drawn = len(self.labels)
+        if self.point_stability is not None:
+            self.point_stability = np.asarray(self.point_stability)
+        self.rows = np.arange(n_drawn) if self.rows is None else np.asarray(self.rows)
+        self.n_total = n_drawn if self.n_total is None else self.n_total
 
     @classmethod
     def from_estimator(
@@ -92,12 +92,12 @@ class PartitionDisplay:
         PartitionDisplay
             With at most 20,000 points: a random sample if the data have more.
         """
-        check_fitted(estimator, "k_values_", cls.__name__)
+        check_fitted(estimator, "k_values_", cls)
         stability = getattr(estimator, "point_stability_", None)
         labels = getattr(estimator, "labels_", None)
         if k is not None:
             values = np.asarray(estimator.k_values_).tolist()
-            check_fitted(estimator, "reference_labels_", cls.__name__)
+            check_fitted(estimator, "reference_labels_", cls)
             if k not in values:
                 raise ValueError(f"k must be one of the candidates {values}, got {k!r}")
             wanted = estimator.reference_labels_[values.index(k)]
@@ -114,8 +114,7 @@ class PartitionDisplay:
         coordinates, axis_names = project(X, None if names is None else [str(n) for n in names])
         rows = np.arange(len(X))
         if len(X) > MAX_POINTS:
-            chosen = generator(0, "display sample").choice(len(X), MAX_POINTS, replace=False)
-            rows = np.sort(chosen)
+            rows = np.sort(generator(0, "display sample").choice(rows, MAX_POINTS, replace=False))
         display = cls(
             coordinates=coordinates[rows],
             labels=np.asarray(labels)[rows],
@@ -126,20 +125,7 @@ class PartitionDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, default=None
-            None makes a new figure.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = new_axes(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Any) -> None:
         colors = category_colors()
         clusters = [label for label in np.unique(self.labels).tolist() if label >= 0]
         alpha = np.ones(len(self.labels))
@@ -150,7 +136,7 @@ class PartitionDisplay:
             here = self.labels == label
             color = colors[place % len(colors)]
             marker = MARKERS[place // len(colors) % len(MARKERS)]
-            self.collections_[label] = self.ax_.scatter(
+            self.collections_[label] = ax.scatter(
                 *self.coordinates[here].T,
                 color=color,
                 marker=marker,
@@ -159,36 +145,29 @@ class PartitionDisplay:
             )
             if len(clusters) <= MAX_NAMED:
                 # An empty scatter gives the legend an entry that is not transparent.
-                self.ax_.scatter([], [], color=color, marker=marker, label=f"cluster {label}")
+                ax.scatter([], [], color=color, marker=marker, label=f"cluster {label}")
         if (self.labels < 0).any():
             here = self.labels < 0
-            self.collections_[-1] = self.ax_.scatter(
+            self.collections_[-1] = ax.scatter(
                 *self.coordinates[here].T, color="0.5", marker="x", label="noise"
             )
-        if self.ax_.get_legend_handles_labels()[1]:
-            self.ax_.legend()
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend()
         # Column names are data: a dollar sign in them does not start a formula.
-        self.ax_.set_xlabel(self.axis_names[0], parse_math=False)
-        self.ax_.set_ylabel(self.axis_names[1], parse_math=False)
+        ax.set_xlabel(self.axis_names[0], parse_math=False)
+        ax.set_ylabel(self.axis_names[1], parse_math=False)
         if not self.axis_names[1] and self.axis_names[0]:
-            self.ax_.set_yticks([])
+            ax.set_yticks([])
         title = f"{len(clusters)} cluster{'s' if len(clusters) != 1 else ''}"
         if len(self.labels) < self.n_total:
             title += f" ({len(self.labels):,} of {self.n_total:,} points drawn)"
-        self.ax_.set_title(title)
-        return self
+        ax.set_title(title)
 
-    def frame(self) -> pd.DataFrame:
-        """Return the numbers, one row for each point drawn."""
-        import pandas as pd
-
-        stability = self.point_stability
-        return pd.DataFrame(
-            {
-                "row": self.rows,
-                "x": self.coordinates[:, 0],
-                "y": self.coordinates[:, 1],
-                "label": self.labels,
-                "stability": np.nan if stability is None else stability,
-            }
-        )
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "row": self.rows,
+            "x": self.coordinates[:, 0],
+            "y": self.coordinates[:, 1],
+            "label": self.labels,
+            "stability": np.nan if self.point_stability is None else self.point_stability,
+        }

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stablek.display.base import category_colors, check_fitted, import_pyplot
-from stablek.inspection import contenders, parameter_label, path_index, selected_index
+from stablek.display.base import StabilityDisplay, category_colors, import_pyplot
+from stablek.inspection import contenders, stability_curves
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["StabilityPathsDisplay"]
 
-Floats = NDArray[np.float64]
 
-TITLES = {
-    "between": "Between stability",
-    "within": "Within stability",
-    "stadion": "Stadion (between − within)",
-}
-
-
-class StabilityPathsDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class StabilityPathsDisplay(StabilityDisplay):
     """Between stability, within stability and Stadion against the noise level epsilon.
 
     The chosen candidate has a thick line. The other contenders have a color and a name in the
@@ -73,73 +65,36 @@ class StabilityPathsDisplay:
     [[1.0, 0.0, 0.0], [1.0, 0.5, 0.4], [2.0, 0.0, 0.0], [2.0, 0.5, 0.7]]
     """
 
-    def __init__(
-        self,
-        *,
-        k_values: Sequence[Any],
-        epsilons: Any,
-        between: Any,
-        within: Any,
-        stadion: Any,
-        between_se: Any = None,
-        within_se: Any = None,
-        stadion_se: Any = None,
-        scores: Any = None,
-        selected: int | None = None,
-        crossing_epsilon: float = 0.0,
-        one_cluster: Any = None,
-        parameter: str = "K",
-    ) -> None:
-        self.k_values = list(k_values)
-        self.epsilons = np.asarray(epsilons, dtype=np.float64)
-        self.between = np.asarray(between, dtype=np.float64)
-        self.within = np.asarray(within, dtype=np.float64)
-        self.stadion = np.asarray(stadion, dtype=np.float64)
-        unknown = np.full_like(self.between, np.nan)
-        self.between_se = unknown if between_se is None else np.asarray(between_se)
-        self.within_se = unknown if within_se is None else np.asarray(within_se)
-        self.stadion_se = unknown if stadion_se is None else np.asarray(stadion_se)
-        self.scores = self.stadion.max(axis=1) if scores is None else np.asarray(scores)
-        self.selected = selected
-        self.crossing_epsilon = crossing_epsilon
-        self.one_cluster = None if one_cluster is None else np.asarray(one_cluster)
-        self.parameter = parameter
+    epsilons: Any
+    scores: Any = None
+    crossing_epsilon: float = 0.0
+    one_cluster: Any = None
+
+    quantities: ClassVar = {
+        "between": "Between stability",
+        "within": "Within stability",
+        "stadion": "Stadion (between − within)",
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.epsilons = np.asarray(self.epsilons, dtype=np.float64)
+        self.scores = self.stadion.max(axis=1) if self.scores is None else np.asarray(self.scores)
+        if self.one_cluster is not None:
+            self.one_cluster = np.asarray(self.one_cluster)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | Sequence[Axes] | None = None) -> Self:
-        """Draw the paths of a fitted `stablek.Stadion`.
-
-        Parameters
-        ----------
-        estimator : Stadion
-        ax : Axes or sequence of three Axes, default=None
-
-        Returns
-        -------
-        StabilityPathsDisplay
-        """
-        check_fitted(estimator, "paths_", cls.__name__)
-        paths, index = estimator.paths_, path_index(estimator)
-        one_cluster = None
-        if 0 not in index:
-            quantities = (paths.between, paths.within_stability(), paths.stadion)
-            one_cluster = np.stack([quantity[0].mean(axis=-1) for quantity in quantities])
-        display = cls(
-            k_values=np.asarray(estimator.k_values_).tolist(),
-            epsilons=estimator.epsilons_,
-            between=estimator.between_stability_,
-            within=estimator.within_stability_,
-            stadion=estimator.stadion_paths_,
-            between_se=paths.between_standard_error[index],
-            within_se=paths.within_standard_error[index],
-            stadion_se=paths.stadion_standard_error[index],
-            scores=estimator.scores_,
-            selected=selected_index(estimator),
-            crossing_epsilon=estimator.crossing_epsilon_,
-            one_cluster=one_cluster,
-            parameter=parameter_label(estimator),
-        )
-        return display.plot(ax=ax)
+    def _collect(cls, estimator: Any) -> dict[str, Any]:
+        curves = stability_curves(estimator)
+        one_cluster = curves.pop("one_cluster")
+        return {
+            **super()._collect(estimator),
+            **curves,
+            "epsilons": estimator.epsilons_,
+            "scores": estimator.scores_,
+            "crossing_epsilon": estimator.crossing_epsilon_,
+            "one_cluster": None if one_cluster is None else np.stack(list(one_cluster.values())),
+        }
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Self:
         """Draw.
@@ -153,21 +108,15 @@ class StabilityPathsDisplay:
         -------
         self
         """
-        plt = import_pyplot()
-        if ax is None:
-            width, height = plt.rcParams["figure.figsize"]
-            _, self.ax_ = plt.subplots(
-                1, 3, sharex=True, layout="constrained", figsize=(2.25 * width, height)
-            )
-        else:
-            self.ax_ = ax if hasattr(ax, "plot") else np.asarray(ax)
+        given: Any = self._new_axes() if ax is None else ax
+        self.ax_ = given if hasattr(given, "plot") else np.asarray(given)
         axes = np.atleast_1d(self.ax_)
         if len(axes) not in (1, 3):
             raise ValueError(f"ax must be one Axes or three, got {len(axes)}")
         self.figure_ = axes[0].figure
         self.lines_: dict[tuple[str, int], Any] = {}
-        for drawn, quantity in zip(axes, list(TITLES)[-len(axes) :], strict=True):
-            self._draw(drawn, quantity)
+        for drawn, quantity in zip(axes, list(self.quantities)[-len(axes) :], strict=True):
+            self._draw_paths(drawn, quantity)
         named = [(k, line) for (q, k), line in self.lines_.items() if q == "stadion"]
         handles = [line for _, line in sorted(named, key=itemgetter(0)) if line.get_label() != "_"]
         handles += [line for line in axes[-1].get_lines() if line.get_label() == "one cluster"]
@@ -177,61 +126,52 @@ class StabilityPathsDisplay:
             self.legend_ = axes[-1].legend(handles=handles)
         return self
 
-    def _draw(self, ax: Axes, quantity: str) -> None:
+    def _new_axes(self) -> Any:
+        plt = import_pyplot()
+        width, height = plt.rcParams["figure.figsize"]
+        size = (2.25 * width, height)
+        return plt.subplots(1, 3, sharex=True, layout="constrained", figsize=size)[1]
+
+    def _draw_paths(self, ax: Any, quantity: str) -> None:
         means, errors = getattr(self, quantity), getattr(self, f"{quantity}_se")
         shown = contenders(self.scores, self.selected)
         colors = category_colors()
         width = import_pyplot().rcParams["lines.linewidth"]
-        one = self._one_position()
+        one = self.k_values.index(1) if self.parameter == "K" and 1 in self.k_values else None
         for k in range(len(self.k_values)):
             if k not in shown:
                 style = {"color": "0.75", "linewidth": width / 2, "label": "_"}
                 if k == one:
-                    style = {"color": "0.3", "linestyle": ":", "label": f"{self.parameter} = 1"}
+                    style = {"color": "0.3", "linestyle": ":", "label": self._named(k)}
                 (self.lines_[quantity, k],) = ax.plot(self.epsilons, means[k], **style)
         # Draw the selected candidate last, on top of the others.
         for place, k in reversed(list(enumerate(shown))):
             chosen = k == self.selected
-            name = f"{self.parameter} = {self.k_values[k]}" + (" (chosen)" if chosen else "")
-            (line,) = ax.plot(
+            self.lines_[quantity, k] = self._draw_band(
+                ax,
                 self.epsilons,
                 means[k],
+                errors[k],
                 color=colors[place % len(colors)],
                 linewidth=2 * width if chosen else width,
                 linestyle=":" if k == one else "-",
-                label=name,
+                label=self._named(k) + (" (chosen)" if chosen else ""),
             )
-            self.lines_[quantity, k] = line
-            if not np.isnan(errors[k]).all():
-                low, high = means[k] - errors[k], means[k] + errors[k]
-                ax.fill_between(
-                    self.epsilons, low, high, color=line.get_color(), alpha=0.2, linewidth=0
-                )
         if self.one_cluster is not None:
-            path = self.one_cluster[list(TITLES).index(quantity)]
+            path = self.one_cluster[list(self.quantities).index(quantity)]
             ax.plot(self.epsilons, path, color="0.3", linestyle=":", label="one cluster")
         if self.crossing_epsilon > 0:
             ax.axvline(self.crossing_epsilon, color="0.3", linestyle="--", label="_crossing")
             if self.crossing_epsilon < self.epsilons[-1]:
                 ax.axvspan(self.crossing_epsilon, self.epsilons[-1], color="0.5", alpha=0.1)
         ax.margins(x=0)
-        ax.set(title=TITLES[quantity], xlabel="noise level ε")
+        ax.set(title=self.quantities[quantity], xlabel="noise level ε")
 
-    def _one_position(self) -> int | None:
-        counts = self.parameter == "K" and 1 in self.k_values
-        return self.k_values.index(1) if counts else None
-
-    def frame(self) -> pd.DataFrame:
-        """Return the numbers, one row for each candidate and noise level."""
-        import pandas as pd
-
+    def _columns(self) -> dict[str, Any]:
         n_k, n_epsilons = self.stadion.shape
-        columns: dict[str, Any] = {
+        return {
             "k": np.repeat(np.asarray(self.k_values), n_epsilons),
             "epsilon": np.tile(self.epsilons, n_k),
+            **super()._columns(),
+            "selected": np.repeat(self._is_selected(), n_epsilons),
         }
-        for quantity in TITLES:
-            columns[quantity] = getattr(self, quantity).ravel()
-            columns[f"{quantity}_se"] = getattr(self, f"{quantity}_se").ravel()
-        columns["selected"] = np.repeat(np.arange(n_k) == self.selected, n_epsilons)
-        return pd.DataFrame(columns)

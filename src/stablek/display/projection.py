@@ -15,22 +15,10 @@ Floats = NDArray[np.float64]
 
 
 def project(X: Floats, names: Sequence[str] | None = None) -> tuple[Floats, tuple[str, str]]:
-    """Return two coordinates of each point, and their names.
+    """Return two coordinates of each point, and the labels of their axes.
 
     Two features stay as they are. More than two become their first two principal components. A
-    single feature gets a random height, which means nothing, as the second coordinate.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    names : sequence of str, default=None
-        Names of the features.
-
-    Returns
-    -------
-    coordinates : ndarray of shape (n_samples, 2)
-    axes : tuple of two str
-        Labels of the axes; the second is empty for a single feature.
+    single feature gets a random height, which means nothing, and whose axis has no label.
 
     Examples
     --------
@@ -45,10 +33,6 @@ def project(X: Floats, names: Sequence[str] | None = None) -> tuple[Floats, tupl
         return np.column_stack([X[:, 0], heights]), (names[0], "")
     if X.shape[1] == 2:
         return X.astype(np.float64), (names[0], names[1])
-    return _principal_components(X)
-
-
-def _principal_components(X: Floats) -> tuple[Floats, tuple[str, str]]:
     from sklearn.decomposition import PCA
 
     centered = X - X.mean(axis=0)
@@ -56,8 +40,6 @@ def _principal_components(X: Floats) -> tuple[Floats, tuple[str, str]]:
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # constant data have no variance to share
         coordinates = scale * pca.fit_transform(centered / scale)
-    shares = np.nan_to_num(pca.explained_variance_ratio_)
-    first, second = (
-        f"principal component {i} ({share:.0%} of variance)" for i, share in enumerate(shares, 1)
-    )
-    return coordinates, (first, second)
+    first, second = np.nan_to_num(pca.explained_variance_ratio_)
+    label = "principal component {} ({:.0%} of variance)".format
+    return coordinates, (label(1, first), label(2, second))

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from stablek.display.base import (
-    axis_positions,
-    category_colors,
-    check_fitted,
-    import_pyplot,
-    label_k_axis,
-    new_axes,
-)
-from stablek.inspection import contenders, parameter_label, selected_index
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
+from stablek.display.base import CandidatesDisplay, category_colors, import_pyplot
+from stablek.inspection import contenders
 
 __all__ = ["ScoresDisplay"]
 
@@ -27,7 +16,8 @@ N_NAMED = 4
 """Number of points on the curve that get a label."""
 
 
-class ScoresDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ScoresDisplay(CandidatesDisplay):
     """Score of each candidate of any selector; higher is better.
 
     Parameters
@@ -56,77 +46,39 @@ class ScoresDisplay:
     [[2, 0.3, False], [3, 0.6, True], [4, 0.2, False]]
     """
 
-    def __init__(
-        self,
-        *,
-        k_values: Sequence[Any],
-        scores: Any,
-        selected: int | None = None,
-        name: str = "score",
-        parameter: str = "K",
-    ) -> None:
-        self.k_values = list(k_values)
-        self.scores = np.asarray(scores, dtype=np.float64)
-        self.selected = selected
-        self.name = name
-        self.parameter = parameter
+    scores: Any
+    name: str = "score"
+
+    needs = "scores_"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.scores = np.asarray(self.scores, dtype=np.float64)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
-        """Draw the scores of a fitted selector.
+    def _collect(cls, estimator: Any) -> dict[str, Any]:
+        name = f"{type(estimator).__name__} score"
+        return {**super()._collect(estimator), "scores": estimator.scores_, "name": name}
 
-        Parameters
-        ----------
-        estimator : selector
-            Fitted, with ``k_values_`` and ``scores_``.
-        ax : Axes, default=None
-
-        Returns
-        -------
-        ScoresDisplay
-        """
-        check_fitted(estimator, "scores_", cls.__name__)
-        display = cls(
-            k_values=np.asarray(estimator.k_values_).tolist(),
-            scores=estimator.scores_,
-            selected=selected_index(estimator),
-            name=f"{type(estimator).__name__} score",
-            parameter=parameter_label(estimator),
-        )
-        return display.plot(ax=ax)
-
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, default=None
-            None makes a new figure.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = new_axes(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Any) -> None:
         size = import_pyplot().rcParams["lines.markersize"]
-        positions, names = axis_positions(self.k_values)
+        positions = self._draw_axis(ax)
         finite = np.where(np.isfinite(self.scores), self.scores, np.nan)
         color, highlight, *_ = [*category_colors(), *category_colors()]
-        (self.line_,) = self.ax_.plot(positions, finite, color=color, marker=".")
+        (self.line_,) = ax.plot(positions, finite, color=color, marker=".")
         if self.selected is not None:
-            self.ax_.plot(
+            ax.plot(
                 positions[self.selected],
                 finite[self.selected],
                 color=highlight,
                 marker="o",
                 markersize=1.5 * size,
                 linestyle="none",
-                label=f"chosen: {self.parameter} = {self.k_values[self.selected]}",
+                label=f"chosen: {self._named(self.selected)}",
             )
-            self.ax_.legend()
+            ax.legend()
         for k in contenders(finite, self.selected, limit=N_NAMED):
-            self.ax_.annotate(
+            ax.annotate(
                 str(self.k_values[k]),
                 (positions[k], finite[k]),
                 textcoords="offset points",
@@ -134,14 +86,8 @@ class ScoresDisplay:
                 ha="center",
             )
         # Leave room for the labels above the points.
-        self.ax_.margins(y=0.12)
-        label_k_axis(self.ax_, positions, names, self.parameter)
-        self.ax_.set_ylabel(self.name)
-        return self
+        ax.margins(y=0.12)
+        ax.set_ylabel(self.name)
 
-    def frame(self) -> pd.DataFrame:
-        """Return the numbers, one row for each candidate."""
-        import pandas as pd
-
-        selected = np.arange(len(self.k_values)) == self.selected
-        return pd.DataFrame({"k": self.k_values, "score": self.scores, "selected": selected})
+    def _columns(self) -> dict[str, Any]:
+        return {"k": self.k_values, "score": self.scores, "selected": self._is_selected()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -12,22 +11,17 @@ from typing import Any
 
 from stablek.inspection import contenders
 from stablek.report.answer import reasons, sentence
-from stablek.report.fitted import view
+from stablek.report.fitted import Fitted
 from stablek.report.numbers import number, percentage
 
 __all__ = ["render_html", "repr_html"]
 
 
 def render_html(summary: dict[str, Any]) -> str:
-    """Render the report as a self-contained page.
-
-    Parameters
-    ----------
-    summary : dict
-        From `stablek.report.summarize`.
-    """
+    """Render the summary of `stablek.report.summarize` as a self-contained page."""
     try:
         import jinja2
+        from jinja2.utils import htmlsafe_json_dumps
         from markupsafe import Markup
         from plotly.offline import get_plotlyjs
     except ImportError as error:
@@ -41,27 +35,20 @@ def render_html(summary: dict[str, Any]) -> str:
         summary=summary,
         policy=Markup(_policy(scripts)),
         style=Markup(_asset("assets/report.css")),
-        data=Markup(_embedded(summary)),
+        # JSON that is safe inside a page: ASCII without angle brackets and ampersands.
+        data=htmlsafe_json_dumps(summary, separators=(",", ":"), allow_nan=False),
         scripts=[Markup(script) for script in scripts],
     )
 
 
 def _policy(scripts: list[str]) -> str:
     """Return a content security policy: only these scripts run, and nothing is fetched."""
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
-        for s in scripts
-    )
+    digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         f"img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _embedded(summary: dict[str, Any]) -> str:
-    """Return JSON that is safe inside a page: ASCII without angle brackets and ampersands."""
-    text = json.dumps(summary, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 @cache
@@ -87,18 +74,19 @@ def repr_html(selector: Any) -> str:
     str
         HTML with the answer, the reasons and the best candidates.
     """
-    fitted = view(selector)
+    fitted = Fitted(selector)
+    frequency = None if fitted.answer_frequency is None else fitted.frequency
+    headers = [fitted.parameter, "score", "chosen when resampled"]
+    if frequency is None:
+        headers.pop()
+    head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     rows = []
     for position in sorted(contenders(fitted.scores, fitted.selected)):
         cells = [str(fitted.values[position]), number(float(fitted.scores[position]))]
-        if fitted.answer_frequency is not None and fitted.frequency is not None:
-            cells.append(percentage(float(fitted.frequency[position])))
+        if frequency is not None:
+            cells.append(percentage(float(frequency[position])))
         strong = ' style="font-weight:bold"' if position == fitted.selected else ""
         rows.append(f"<tr{strong}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
-    headers = [fitted.parameter, "score"]
-    if fitted.answer_frequency is not None:
-        headers.append("chosen when resampled")
-    head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     text = sentence(fitted)
     why = "".join(f"<li>{escape(reason)}</li>" for reason in reasons(fitted))
     return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stablek.report.numbers import number, percentage
@@ -13,78 +13,52 @@ __all__ = ["render_markdown"]
 MAX_FEATURES = 20
 """Most columns of a Markdown table. The HTML report has more."""
 
+SHARES = ("frequency", "share")
+"""Fields that are shown as percentages."""
+
 
 def render_markdown(summary: dict[str, Any]) -> str:
-    """Render the report as Markdown text.
-
-    Parameters
-    ----------
-    summary : dict
-        From `stablek.report.summarize`.
-    """
-    answer = summary["answer"]
-    lines = [f"# {_escape(_capital(answer['sentence']))}", ""]
+    """Render the summary of `stablek.report.summarize` as Markdown text."""
+    answer, parameter = summary["answer"], summary["parameter"]
+    lines = [f"# {_escape(answer['sentence'][:1].upper() + answer['sentence'][1:])}", ""]
     lines += [f"- {_escape(reason)}" for reason in answer["reasons"]]
     lines += [f"- **Take care:** {_escape(caution)}" for caution in answer["cautions"]]
-    lines += ["", f"## Candidates ({_escape(summary['method'])})", "", *_candidates(summary)]
-    lines += _chosen(summary)
+    columns = [(parameter, "value"), ("clusters", "n_clusters"), ("score", "score")]
+    if summary["paths"]:
+        columns += [("mean between", "mean_between"), ("mean within", "mean_within")]
+        columns += [("chosen when resampled", "frequency")]
+    lines += ["", f"## Candidates ({_escape(summary['method'])})", ""]
+    lines += _table(columns, summary["candidates"])
+    for partition in summary["partitions"]:
+        if partition["candidate"] == summary["selected"]:
+            lines += _clusters(partition["clusters"], summary["features"])
     if summary["unstable_points"]:
         lines += ["", "## Least stable points", "", "Row numbers count from 0.", ""]
-        rows = [
-            [str(point["row"]), str(point["label"]), number(point["stability"])]
-            for point in summary["unstable_points"]
-        ]
-        lines += _table(["row", "cluster", "stability"], rows)
+        columns = [("row", "row"), ("cluster", "label"), ("stability", "stability")]
+        lines += _table(columns, summary["unstable_points"])
     if summary["comparison"]:
-        lines += ["", "## Other criteria", "", *_comparison(summary["comparison"])]
+        rows = summary["comparison"]
+        known = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+        lines += ["", "## Other criteria", ""]
+        lines += _table([(name.replace("_", " "), name) for name in known], rows)
     lines += ["", "## How this was made", "", *_provenance(summary)]
     return "\n".join(lines) + "\n"
 
 
-def _candidates(summary: dict[str, Any]) -> list[str]:
-    headers = [summary["parameter"], "clusters", "score"]
-    fields = ["value", "n_clusters", "score"]
-    if summary["paths"]:
-        headers += ["mean between", "mean within", "chosen when resampled"]
-        fields += ["mean_between", "mean_within", "frequency"]
-    rows = []
-    for candidate in summary["candidates"]:
-        cells = [
-            percentage(candidate[f]) if f == "frequency" else number(candidate[f]) for f in fields
-        ]
-        rows.append([f"**{c}**" if candidate["selected"] and c else c for c in cells])
-    return _table(headers, rows)
-
-
-def _chosen(summary: dict[str, Any]) -> list[str]:
-    chosen = [p for p in summary["partitions"] if p["candidate"] == summary["selected"]]
-    if not chosen:
-        return []
-    headers = ["cluster", "points", "share", "within stability", "hides"]
-    fields = ["label", "size", "share", "within_stability", "hidden_k"]
-    rows = [
-        [percentage(c[f]) if f == "share" else number(c[f]) for f in fields]
-        for c in chosen[0]["clusters"]
-    ]
-    lines = ["", "## Clusters", "", *_table(headers, rows)]
-    features = summary["features"]
+def _clusters(clusters: list[dict[str, Any]], features: dict[str, Any] | None) -> list[str]:
+    columns = [("cluster", "label"), ("points", "size"), ("share", "share")]
+    columns += [("within stability", "within_stability"), ("hides", "hidden_k")]
+    lines = ["", "## Clusters", "", *_table(columns, clusters)]
     if features:
         names = features["names"][:MAX_FEATURES]
         lines += ["", "## Means of the features", ""]
         if len(names) < features["n_total"]:
             lines += [f"{len(names)} of {features['n_total']} features.", ""]
-        rows = [
-            [str(cluster["label"]), *(number(m) for m in cluster["means"][: len(names)])]
-            for cluster in chosen[0]["clusters"]
-        ]
-        lines += _table(["cluster", *names], rows)
+        means = [{"label": c["label"], **dict(enumerate(c["means"]))} for c in clusters]
+        lines += _table(
+            [("cluster", "label"), *((name, j) for j, name in enumerate(names))], means
+        )
     return lines
-
-
-def _comparison(rows: list[dict[str, Any]]) -> list[str]:
-    fields = [name for name in rows[0] if any(row[name] is not None for row in rows)]
-    cells = [[number(row[name]) for name in fields] for row in rows]
-    return _table([name.replace("_", " ") for name in fields], cells)
 
 
 def _provenance(summary: dict[str, Any]) -> list[str]:
@@ -101,11 +75,11 @@ def _provenance(summary: dict[str, Any]) -> list[str]:
     # Backticks in the snippet cannot close a fence that is longer than they are.
     runs = re.findall(r"`+", summary["snippet"])
     fence = "`" * max([3, *(len(run) + 1 for run in runs)])
-    rows = [[name, value] for name, value in summary["settings"].items()]
+    settings = [{"setting": name, "value": code} for name, code in summary["settings"].items()]
     return [
         *(f"- {fact}" for fact in facts),
         "",
-        *_table(["setting", "value"], rows),
+        *_table([("setting", "setting"), ("value", "value")], settings),
         "",
         f"{fence}python",
         summary["snippet"].rstrip(),
@@ -113,17 +87,14 @@ def _provenance(summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    bold = re.compile(r"\*\*(.*)\*\*")
-
-    def cell(text: str) -> str:
-        strong = bold.fullmatch(text)
-        return f"**{_escape(strong[1])}**" if strong else _escape(text)
-
-    lines = [" | ".join(_escape(header) for header in headers)]
-    lines.append(" | ".join("---" for _ in headers))
-    lines += [" | ".join(cell(text) for text in row) for row in rows]
-    return [f"| {line} |" for line in lines]
+def _table(columns: list[tuple[str, Any]], rows: Iterable[Mapping[Any, Any]]) -> list[str]:
+    """Return a table. A column is a heading and the key of its cells. A selected row is bold."""
+    lines = [[_escape(heading) for heading, _ in columns], ["---" for _ in columns]]
+    for row in rows:
+        texts = [percentage(row[k]) if k in SHARES else number(row[k]) for _, k in columns]
+        bold = "**" if row.get("selected") else ""
+        lines.append([f"{bold}{_escape(text)}{bold}" if text else "" for text in texts])
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 def _escape(text: str) -> str:
@@ -131,7 +102,3 @@ def _escape(text: str) -> str:
     text = " ".join(str(text).split())
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]#|~$])", r"\\\1", text)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

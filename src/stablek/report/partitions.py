@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from stablek.aggregation import cluster_stability
 from stablek.display.projection import project
 from stablek.report.fitted import Fitted
-from stablek.results import ClusterStability, Selection
+from stablek.results import ClusterStability
 from stablek.seeding import generator
 
 __all__ = ["describe_partitions"]
@@ -22,6 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 # These limits keep the report small for any data. The report says what it leaves out.
+MIN_POINTS = 500
 MAX_POINTS = 2500
 MAX_LABELS = 150_000
 MAX_CLUSTERS = 2500
@@ -36,36 +38,29 @@ def describe_partitions(
 ) -> dict[str, Any]:
     """Collect what the report shows about points and clusters.
 
-    Parameters
-    ----------
-    fitted : Fitted
-    shown : ndarray of shape (n_samples, n_features) or None
-        Values that the report shows, such as those before scaling.
-    names : sequence of str or None
-        Names of the features.
-
-    Returns
-    -------
-    dict
-        ``partitions``, ``scatter``, ``features`` and ``unstable_points``.
+    ``shown`` has the values to show, such as those before scaling, and ``names`` its columns.
     """
     labelings = _labelings(fitted)
-    selection = None if fitted.curves is None else fitted.selector.reselect()
-    partitions: list[dict[str, Any]] = []
+    selection = None if fitted.paths is None else fitted.selector.reselect()
     chosen = labelings.get(fitted.selected, fitted.labels)
+    partitions = []
     for position, labels in labelings.items():
-        partition = _clusters(position, labels, _stability(fitted, selection, position))
-        _match_colors(partition["clusters"], labels, chosen)
-        partitions.append(partition)
-    empty = {"partitions": partitions, "scatter": None, "features": None, "unstable_points": None}
+        inside: list[ClusterStability] = []
+        if fitted.paths is not None and selection is not None and position is not None:
+            as_if_chosen = replace(selection, best_value=fitted.values[position])
+            inside = cluster_stability(fitted.paths, as_if_chosen)
+        clusters = _clusters(labels, {cluster.label: cluster for cluster in inside})
+        _match_colors(clusters, labels, chosen)
+        n_clusters = sum(cluster["label"] >= 0 for cluster in clusters)
+        partitions.append({"candidate": position, "n_clusters": n_clusters, "clusters": clusters})
+    parts = {"partitions": partitions, "scatter": None, "features": None, "unstable_points": None}
     if shown is None or (chosen is None and not labelings):
-        return empty
+        return parts
     names = [f"feature {j}" for j in range(shown.shape[1])] if names is None else list(names)
     names = [name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…" for name in names]
     source = shown if fitted.X is None or shown.shape[1] < 3 else fitted.X
     coordinates, axes = project(source, names)
-    return {
-        "partitions": partitions,
+    return parts | {
         "scatter": _scatter(fitted, coordinates, axes, list(labelings.values())),
         "features": _features(shown, names, partitions, list(labelings.values()), chosen),
         "unstable_points": _unstable(fitted, coordinates),
@@ -79,53 +74,28 @@ def _labelings(fitted: Fitted) -> dict[int | None, Ints]:
     scores = np.where(np.isnan(fitted.scores), -np.inf, fitted.scores)
     if fitted.selected is not None:
         scores[fitted.selected] = np.inf
-    kept: list[int] = []
-    n_clusters = 0
-    for position in np.argsort(-scores, kind="stable").tolist():
-        n_clusters += len(np.unique(fitted.reference_labels[position]))
-        if kept and (n_clusters > MAX_CLUSTERS or (len(kept) + 1) * 500 > MAX_LABELS):
-            break
-        kept.append(position)
-    found: dict[int | None, Ints] = {
-        position: fitted.reference_labels[position] for position in sorted(kept)
-    }
+    order = np.argsort(-scores, kind="stable")[: MAX_LABELS // MIN_POINTS]
+    n_clusters = np.cumsum([len(np.unique(fitted.reference_labels[i])) for i in order])
+    n_kept = max(1, np.searchsorted(n_clusters, MAX_CLUSTERS, side="right"))
+    kept = sorted(order[:n_kept].tolist())
+    found: dict[int | None, Ints] = {i: fitted.reference_labels[i] for i in kept}
     if fitted.selected is None and fitted.labels is not None:
         found[None] = fitted.labels
     return found
 
 
-def _clusters(
-    position: int | None, labels: Ints, stability: list[ClusterStability]
-) -> dict[str, Any]:
-    known = {cluster.label: cluster for cluster in stability}
+def _clusters(labels: Ints, inside: dict[int, ClusterStability]) -> list[dict[str, Any]]:
     values, sizes = np.unique(labels, return_counts=True)
-    clusters = []
-    for label, size in zip(values.tolist(), sizes.tolist(), strict=True):
-        inside = known.get(label)
-        clusters.append(
-            {
-                "label": label,
-                "size": size,
-                "share": size / len(labels),
-                "within_stability": None if inside is None else inside.within_stability,
-                "hidden_k": None if inside is None else inside.hidden_k,
-            }
-        )
-    return {
-        "candidate": position,
-        "n_clusters": int((values >= 0).sum()),
-        "clusters": clusters,
-    }
-
-
-def _stability(
-    fitted: Fitted, selection: Selection | None, position: int | None
-) -> list[ClusterStability]:
-    """Return the stability inside the clusters of a candidate, as if it were chosen."""
-    if fitted.curves is None or selection is None or position is None:
-        return []
-    other = replace(selection, best_value=fitted.values[position])
-    return cluster_stability(fitted.curves.paths, other)
+    return [
+        {
+            "label": label,
+            "size": size,
+            "share": size / len(labels),
+            "within_stability": getattr(inside.get(label), "within_stability", None),
+            "hidden_k": getattr(inside.get(label), "hidden_k", None),
+        }
+        for label, size in zip(values.tolist(), sizes.tolist(), strict=True)
+    ]
 
 
 def _match_colors(clusters: list[dict[str, Any]], labels: Ints, chosen: Ints | None) -> None:
@@ -141,22 +111,20 @@ def _match_colors(clusters: list[dict[str, Any]], labels: Ints, chosen: Ints | N
         np.add.at(table, cells, 1.0)
         rows, columns = linear_sum_assignment(-table)
         colors = {int(ours[r]): int(c) for r, c in zip(rows, columns, strict=True)}
-    free = iter(sorted(set(range(len(regular) + len(colors))) - set(colors.values())))
+    free = (color for color in count() if color not in colors.values())
     for cluster in regular:
-        cluster["color"] = colors.get(cluster["label"])
-        if cluster["color"] is None:
-            cluster["color"] = next(free)
+        color = colors.get(cluster["label"])
+        cluster["color"] = next(free) if color is None else color
 
 
 def _scatter(
     fitted: Fitted, coordinates: Floats, axes: tuple[str, str], labelings: list[Ints]
 ) -> dict[str, Any]:
     n_total = len(coordinates)
-    n_points = min(n_total, MAX_POINTS, max(500, MAX_LABELS // max(len(labelings), 1)))
+    n_points = min(n_total, MAX_POINTS, max(MIN_POINTS, MAX_LABELS // max(len(labelings), 1)))
     rows = np.arange(n_total)
     if n_points < n_total:
-        chosen = generator(0, "report sample").choice(n_total, n_points, replace=False)
-        rows = np.sort(chosen)
+        rows = np.sort(generator(0, "report sample").choice(n_total, n_points, replace=False))
     stability = fitted.point_stability
     return {
         "n_total": n_total,

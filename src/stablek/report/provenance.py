@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -36,47 +37,39 @@ def versions() -> dict[str, str]:
     """Return the versions of Python, the platform and the packages that compute the numbers."""
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 
-def seed(fitted: Fitted) -> int | None:
+def seed(selector: Any) -> int | None:
     """Return the ``random_state`` that gives the same bits; None if it is not known."""
-    given = getattr(fitted.selector, "random_state", None)
+    given = getattr(selector, "random_state", None)
     if isinstance(given, (int, np.integer)):
         return int(given)
     # The selector keeps the seed of the system, or the state of a generator, as one number.
-    entropy = getattr(fitted.selector, "_entropy", None)
+    entropy = getattr(selector, "_entropy", None)
     return None if entropy is None else int(entropy)
 
 
-def clusterer(fitted: Fitted) -> str | None:
+def clusterer(selector: Any) -> str | None:
     """Return the clusterer as code. A selector without one shows that of the answer."""
-    given = getattr(fitted.selector, "clusterer", None)
+    given = getattr(selector, "clusterer", None)
     if given is None:
-        given = getattr(fitted.selector, "best_estimator_", None)
+        given = getattr(selector, "best_estimator_", None)
     return None if given is None else _code(given)[:LIMIT]
 
 
-def settings(fitted: Fitted) -> dict[str, str]:
+def settings(selector: Any) -> dict[str, str]:
     """Return the parameters of the selector as text."""
-    return {
-        name: _code(value)[:LIMIT]
-        for name, value in fitted.selector.get_params(deep=False).items()
-    }
+    parameters = selector.get_params(deep=False)
+    return {name: _code(value)[:LIMIT] for name, value in parameters.items()}
 
 
 def snippet(fitted: Fitted, load: str | None) -> str:
     """Return Python code that gives the same answer for the same data.
 
-    Parameters
-    ----------
-    fitted : Fitted
-    load : str or None
-        Lines that make X. None leaves a placeholder for the reader.
+    ``load`` has the lines that make X. None leaves a placeholder for the reader.
     """
     selector = fitted.selector
     defaults = inspect.signature(type(selector).__init__).parameters
@@ -85,26 +78,17 @@ def snippet(fitted: Fitted, load: str | None) -> str:
         default = defaults[name].default if name in defaults else inspect.Parameter.empty
         if name not in ("random_state", "n_jobs", "verbose") and _code(value) != _code(default):
             given[name] = _code(value)
-    chosen_seed = seed(fitted)
-    if chosen_seed is not None:
-        given["random_state"] = str(chosen_seed)
+    if seed(selector) is not None:
+        given["random_state"] = str(seed(selector))
     arguments = "".join(f"    {name}={code},\n" for name, code in given.items())
     call = f"{fitted.method}(\n{arguments})" if arguments else f"{fitted.method}()"
-    imports = sorted({_import(estimator) for estimator in _estimators(selector)})
-    data = load
-    if data is None:
-        size = (
-            "" if fitted.X is None else f": {fitted.X.shape[0]} rows, {fitted.X.shape[1]} columns"
-        )
-        data = f"X = ...  # your data{size}"
-    return "\n".join([*imports, "", data, "", f"selector = {call}.fit(X)"]) + (
-        "\nprint(selector.n_clusters_)\n"
-    )
-
-
-def _estimators(selector: Any) -> list[Any]:
     parts = [v for v in selector.get_params().values() if isinstance(v, BaseEstimator)]
-    return [selector, *parts]
+    imports = sorted({_import(estimator) for estimator in [selector, *parts]})
+    if load is None:
+        shape = "" if fitted.X is None else ": {} rows, {} columns".format(*fitted.X.shape)
+        load = f"X = ...  # your data{shape}"
+    fit = f"selector = {call}.fit(X)"
+    return "\n".join([*imports, "", load, "", fit, "print(selector.n_clusters_)", ""])
 
 
 def _import(estimator: Any) -> str:
@@ -124,8 +108,7 @@ def _code(value: Any) -> str:
     if isinstance(value, (np.ndarray, np.generic)):
         return repr(value.tolist())
     if isinstance(value, (list, tuple)):
-        inner = ", ".join(_code(item) for item in value)
-        return f"[{inner}]"
+        return f"[{', '.join(_code(item) for item in value)}]"
     if callable(value) and hasattr(value, "__name__"):
         return str(value.__name__)
     return repr(value)

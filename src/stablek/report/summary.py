@@ -7,18 +7,15 @@ from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stablek.inspection import contenders
+from stablek.inspection import contenders, stability_curves
 from stablek.report import provenance
 from stablek.report.answer import cautions, reasons, sentence
-from stablek.report.fitted import Curves, Fitted, view
+from stablek.report.fitted import Fitted
 from stablek.report.partitions import describe_partitions
 from stablek.validation import check_data
 
 __all__ = ["summarize"]
-
-Floats = NDArray[np.float64]
 
 COMPARED = (
     "clusterer",
@@ -73,8 +70,8 @@ def summarize(
     >>> summarize(selector)["answer"]["sentence"]
     '2 clusters. Next best: 1. Chosen in 100% of resampled draws.'
     """
-    fitted = view(selector)
-    shown, names = fitted.X, fitted.feature_names
+    fitted = Fitted(selector)
+    shown, names = fitted.X, getattr(selector, "feature_names_in_", None)
     if X is not None:
         shown, names = check_data(X), _names(X) or names
         if fitted.labels is not None and len(shown) != len(fitted.labels):
@@ -82,7 +79,9 @@ def summarize(
                 f"X has {len(shown)} rows, but the selector was fitted on {len(fitted.labels)}"
             )
     parts = describe_partitions(fitted, shown, names)
+    paths = None if fitted.paths is None else _paths(selector)
     data = shown if fitted.X is None else fitted.X
+    n_rows, n_columns = (None, None) if data is None else data.shape
     summary = {
         "schema": 1,
         "answer": _answer(fitted, parts["partitions"]),
@@ -90,22 +89,22 @@ def summarize(
         "parameter": fitted.parameter,
         "selected": fitted.selected,
         "contenders": contenders(fitted.scores, fitted.selected),
-        "candidates": _candidates(fitted, parts["partitions"]),
-        "paths": None if fitted.curves is None else _paths(fitted.curves),
+        "candidates": _candidates(fitted, parts["partitions"], paths),
+        "paths": paths,
         **parts,
         "comparison": None if comparison is None else _compared(comparison),
-        "clusterer": provenance.clusterer(fitted),
-        "settings": provenance.settings(fitted),
-        "seed": provenance.seed(fitted),
+        "clusterer": provenance.clusterer(selector),
+        "settings": provenance.settings(selector),
+        "seed": provenance.seed(selector),
         "relabel": getattr(selector, "relabel_", None),
         "versions": provenance.versions(),
         "data": {
             "source": source,
-            "n_rows": None if data is None else data.shape[0],
-            "n_columns": None if data is None else data.shape[1],
+            "n_rows": n_rows,
+            "n_columns": n_columns,
             "sha256": None if data is None else provenance.checksum(data),
         },
-        "seconds": fitted.seconds,
+        "seconds": getattr(selector, "_seconds", None),
         "snippet": provenance.snippet(fitted, load),
     }
     plain: dict[str, Any] = _plain(summary)
@@ -118,7 +117,7 @@ def _answer(fitted: Fitted, partitions: list[dict[str, Any]]) -> dict[str, Any]:
     chosen = [p["clusters"] for p in partitions if p["candidate"] == fitted.selected]
     return {
         "n_clusters": fitted.n_clusters,
-        "value": fitted.best_value,
+        "value": getattr(fitted.selector, "best_value_", fitted.n_clusters),
         "runner_up": None if fitted.runner_up is None else fitted.values[fitted.runner_up],
         "frequency": fitted.answer_frequency,
         "sentence": sentence(fitted),
@@ -127,46 +126,34 @@ def _answer(fitted: Fitted, partitions: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _candidates(fitted: Fitted, partitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _paths(selector: Any) -> dict[str, Any]:
+    return {
+        "epsilons": selector.epsilons_,
+        "counted": selector.counted_levels_,
+        "crossing_epsilon": float(selector.crossing_epsilon_),
+        **stability_curves(selector),
+    }
+
+
+def _candidates(
+    fitted: Fitted, partitions: list[dict[str, Any]], paths: dict[str, Any] | None
+) -> list[dict[str, Any]]:
     found = {p["candidate"]: p["n_clusters"] for p in partitions}
-    curves = fitted.curves
-    rows = []
-    for position, value in enumerate(fitted.values):
-        row = {
+    rows = [
+        {
             "value": value,
             "n_clusters": found.get(position),
             "score": fitted.scores[position],
             "frequency": None if fitted.frequency is None else fitted.frequency[position],
             "selected": position == fitted.selected,
         }
-        if curves is not None:
+        for position, value in enumerate(fitted.values)
+    ]
+    if paths is not None:
+        for position, row in enumerate(rows):
             for name in ("between", "within", "stadion"):
-                row[f"mean_{name}"] = getattr(curves, name)[position, curves.counted].mean()
-        rows.append(row)
+                row[f"mean_{name}"] = paths[name][position, paths["counted"]].mean()
     return rows
-
-
-def _paths(curves: Curves) -> dict[str, Any]:
-    paths = curves.paths
-    series = {
-        "between": (curves.between, paths.between_standard_error),
-        "within": (curves.within, paths.within_standard_error),
-        "stadion": (curves.stadion, paths.stadion_standard_error),
-    }
-    one = None
-    if 0 not in curves.index:
-        measured = (paths.between, paths.within_stability(), paths.stadion)
-        one = {
-            name: values[0].mean(axis=-1) for name, values in zip(series, measured, strict=True)
-        }
-    return {
-        "epsilons": curves.epsilons,
-        "counted": curves.counted,
-        "crossing_epsilon": curves.crossing_epsilon,
-        "one_cluster": one,
-        **{name: values for name, (values, _) in series.items()},
-        **{f"{name}_se": errors[curves.index] for name, (_, errors) in series.items()},
-    }
 
 
 def _compared(comparison: Any) -> list[dict[str, Any]]:
@@ -179,8 +166,7 @@ def _compared(comparison: Any) -> list[dict[str, Any]]:
         rows = [{"method": name, **row} for name, row in rows.items()]
     found = []
     for row in rows:
-        if is_dataclass(row) and not isinstance(row, type):
-            row = {name: getattr(row, name, None) for name in (*COMPARED, "abstention")}
+        row = vars(row) if is_dataclass(row) else row
         if "method" not in row or "n_clusters" not in row:
             raise ValueError(
                 f"comparison: each row needs 'method' and 'n_clusters', got {sorted(row)}"
@@ -205,18 +191,14 @@ def _names(X: Any) -> list[str] | None:
 
 def _plain(value: Any) -> Any:
     """Convert to JSON types. Numbers get six digits, more than a reader needs."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist() if value.dtype.kind in "iub" else _plain(value.tolist())
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
     if isinstance(value, float):
         if np.isnan(value):
             return None
         return float(f"{value:.6g}") if np.isfinite(value) else str(value)
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return str(value)
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
