@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import signal
+import sqlite3
 import sys
 from pathlib import Path
 from time import monotonic
 
 from study.experiments import EXPERIMENTS, plan
 from study.plan import Run, filtered, tasks_of
-from study.protocol import PROTOCOLS
+from study.protocol import PROTOCOLS, Protocol
 from study.store import Store
 
 
@@ -24,9 +25,21 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = list(filtered(runs, _filters(options)))
     if not chosen:
         raise SystemExit("no run matches these filters; see: python -m study list")
-    store = Store(options.home)
     if options.command == "list":
         return _list(chosen)
+    try:
+        return _with_store(chosen, protocol, options)
+    except sqlite3.OperationalError as error:  # locked, read-only, disk full
+        raise SystemExit(f"cannot use {options.home / 'study.sqlite'}: {error}") from None
+    except sqlite3.DatabaseError as error:
+        raise SystemExit(
+            f"{options.home / 'study.sqlite'} is damaged ({error}); delete it: the next command "
+            f"reads the rows in {options.home / 'results'} again, and run computes the others"
+        ) from None
+
+
+def _with_store(chosen: list[Run], protocol: Protocol, options: argparse.Namespace) -> int:
+    store = Store(options.home, read_only=options.command != "run")
     if options.command == "status":
         return _status(chosen, store)
     if options.command == "run":

@@ -6,12 +6,13 @@ import csv
 import json
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from stablek.files import replacing
+from stablek.files import PREFIX, replacing
 from study.plan import Run, canonical, row_key
 
 _SCHEMA = """
@@ -35,12 +36,19 @@ def rounded(value: Any, digits: int = 6) -> Any:
 
 
 class Store:
-    """Rows of finished runs. A row is stored for good as soon as `add` returns."""
+    """Rows of finished runs. A row is stored for good as soon as `add` returns.
 
-    def __init__(self, home: Path) -> None:
-        home.mkdir(parents=True, exist_ok=True)
+    With ``read_only`` the store is a copy in memory, and nothing in ``home`` changes.
+    """
+
+    def __init__(self, home: Path, *, read_only: bool = False) -> None:
         self.results = home / "results"
-        self._rows = sqlite3.connect(home / "study.sqlite", timeout=60.0)
+        file = home / "study.sqlite"
+        if read_only:
+            self._rows = _copy(file)
+        else:
+            home.mkdir(parents=True, exist_ok=True)
+            self._rows = sqlite3.connect(file, timeout=60.0)
         self._rows.executescript(_SCHEMA)
         self._import()
 
@@ -109,6 +117,8 @@ class Store:
         """Read the committed CSV files. A row that is already there stays as it is."""
         with self._rows:
             for path in sorted(self.results.glob("*.csv")):
+                if path.name.startswith(PREFIX):
+                    continue  # an export that runs now or was killed
                 with path.open(encoding="utf-8", newline="") as file:
                     for row in csv.DictReader(file):
                         self._import_row(path.stem, row)
@@ -122,6 +132,16 @@ class Store:
         k = int(row["k"]) if row["k"] else None
         details = row["details"] or "{}"
         self._insert(stem, identity, (k, float(row["seconds"]), details))
+
+
+def _copy(file: Path) -> sqlite3.Connection:
+    """Copy a database, if there is one, to memory."""
+    copy = sqlite3.connect(":memory:")
+    if file.exists():
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source:
+            source.execute("PRAGMA busy_timeout = 60000")
+            source.backup(copy)
+    return copy
 
 
 def _write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:

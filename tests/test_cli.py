@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -818,6 +819,16 @@ def test_replacing_is_all_or_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
 
 
+def test_two_writers_of_one_file_have_their_own_parts(tmp_path):
+    target = tmp_path / "rows.csv"
+    with replacing(target) as first, replacing(target) as second:
+        assert first != second
+        Path(first).write_text("first")
+        Path(second).write_text("second")
+    assert target.read_text() == "first"  # the writer that finishes last
+    assert list(tmp_path.iterdir()) == [target]
+
+
 def test_replacing_follows_links(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.csv").write_text("old")
@@ -1021,6 +1032,135 @@ def test_interrupt_while_numbers_are_read(tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--drop", "a\nb"], r"--drop: 'a\nb' has a line break"),
+        (["--columns", "a\rb"], r"--columns: 'a\rb' has a line break"),
+        (["--delimiter", "\xa7"], "--delimiter: '\xa7' must be one character (ASCII"),
+        (["--delimiter", "\n"], r"--delimiter: '\n' must be one character"),
+        (["--labels", "l" * 300], "File name too long"),
+        (["--labels", "l." + "l" * 250], "File name too long"),
+        (["--labels", "l\udcff.csv"], r"cannot write 'l\udcff.csv': its name is not valid UTF-8"),
+        (["--safe-csv"], "--safe-csv needs --labels"),
+    ],
+)
+def test_odd_arguments_are_refused_before_the_work(points, arguments, said, capsys, monkeypatch):
+    monkeypatch.setattr("stablek.cli._select.load", lambda _: pytest.fail("data were read"))
+    assert main(["select", points, *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert said in shown.err
+
+
+def test_names_with_line_breaks_in_quotes(tmp_path, capsys):
+    X, _ = blobs()
+    path = tmp_path / "p.csv"
+    pd.DataFrame(X, columns=["a\nb", "c"]).to_csv(path, index=False)
+    assert main(["select", str(path), *QUICK, "--drop", '"a\nb"']) == 0
+    assert "1 column standardized" in capsys.readouterr().out
+
+
+def in_shell(line: str, **options) -> subprocess.CompletedProcess[str]:
+    """Run stablek in a shell, which redirects and closes its streams."""
+    command = shlex.join(stablek_command("select"))
+    return subprocess.run(
+        ["bash", "-c", line.replace("SELECT", command)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
+    )
+
+
+def test_standard_input_is_never_replaced(points):
+    before = Path(points).read_text()
+    done = in_shell(f"SELECT - {' '.join(QUICK)} --labels {points} < {points}")
+    assert_refused(done, "--labels", "is the input file")
+    assert Path(points).read_text() == before
+
+
+def test_closed_streams(points):
+    quick = " ".join(QUICK)
+    assert_refused(in_shell(f"SELECT - {quick} <&-"), "standard input is closed; name a file")
+    assert_refused(in_shell(f"SELECT {points} >&-"), "standard output is closed", status=1)
+    done = in_shell(f"SELECT {points} {quick} --json - 2>&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["answer"]["n_clusters"] == 3
+    done = in_shell("SELECT none.csv 2>&-")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_standard_output_that_is_not_utf8(table, tmp_path):
+    table["who"] = "d\u00e9j\u00e0 vu"
+    table.drop(columns="truth").to_csv(tmp_path / "\u00e9.csv", index=False)
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONIOENCODING": "ascii"}}
+    arguments = ["select", "\u00e9.csv", "--id", "who", *QUICK]
+    done = run(*arguments, "--json", "-", **options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert json.loads(done.stdout)["data"]["source"] == "\u00e9.csv"
+    done = run(*arguments, "--labels", "-", encoding="utf-8", **options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("d\u00e9j\u00e0 vu,")  # as in a file
+    done = run(*arguments, "--labels", "\u00fc.csv", **options)
+    assert done.returncode == 0, done.stderr
+    assert r"wrote \xfc.csv" in done.stdout
+
+
+def test_input_name_that_is_not_utf8(points, tmp_path, capsys):
+    odd = str(tmp_path / "p\udcff.csv")
+    shutil.copy(points, odd)
+    written = {name: str(tmp_path / name) for name in ("r.html", "r.json")}
+    arguments = ["--report", written["r.html"], "--json", written["r.json"]]
+    assert main(["select", odd, *QUICK, *arguments]) == 0, capsys.readouterr()
+    summary = json.loads(Path(written["r.json"]).read_text(encoding="utf-8"))
+    assert summary["data"]["source"].endswith("p?.csv")
+
+
+def test_ids_that_spreadsheets_run(table, tmp_path, capsys):
+    formulas = ["=1+1", "+1", "-1", "@sum(1)"]
+    table["who"] = formulas * 15
+    table.rename(columns={"who": "=who"}).to_csv(tmp_path / "p.csv", index=False)
+    arguments = [*QUICK, "--id", "=who", "--drop", "truth", "--labels", str(tmp_path / "l.csv")]
+    for flags, sign in ([], ""), (["--safe-csv"], "'"):
+        assert main(["select", str(tmp_path / "p.csv"), *arguments, *flags]) == 0
+        with open(tmp_path / "l.csv", newline="") as file:
+            header, *rows = csv.reader(file)
+        assert header == [f"{sign}=who", "label"]
+        assert [row[0] for row in rows] == [sign + formula for formula in formulas] * 15
+    capsys.readouterr()
+
+
+def test_killed_worker_is_one_line(tmp_path):
+    X, _ = blobs(600)
+    pd.DataFrame(X).to_csv(tmp_path / "p.csv", index=False)
+    process = subprocess.Popen(
+        stablek_command(
+            *("select", "p.csv", "--algorithm", "bisecting", "--relabel", "refit", "--k", "1:60"),
+            *("--jobs", "2", "--labels", "l.csv"),
+        ),
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        workers = wait_for_workers(process)
+        busiest = max(workers, key=lambda worker: sum(worker.cpu_times()[:2]))
+        busiest.kill()
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (1, "")
+    assert err.count("\n") == 1, err
+    assert "a worker process was killed" in err
+    assert "--jobs" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
 
 
 # Size.

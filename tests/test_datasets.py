@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import http.server
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -205,6 +207,8 @@ def test_manifest():
     for info in infos:
         assert len(info.sha256_data) == 64
         assert len(info.sha256_target) == (64 if info.n_clusters > 1 else 0)
+        assert info.size_data > 0
+        assert (info.size_target > 0) == (info.n_clusters > 1)
 
 
 @pytest.mark.skipif(
@@ -221,6 +225,17 @@ class TestSharedFiles:
         assert np.isfinite(X).all()
         assert X.dtype == np.float64
         assert y.dtype == np.int64
+
+    @pytest.mark.parametrize("info", list_benchmark(), ids=lambda info: info.name)
+    def test_sizes(self, info):
+        home = Path(os.environ["STABLEK_DATA_DIR"])
+        if info.sha256_target:
+            points = home / "skstab" / "data" / "artificial" / f"{info.file}.csv"
+            labels = home / "skstab" / "target" / f"{info.file}.csv"
+            sizes = points.stat().st_size, labels.stat().st_size
+        else:
+            sizes = (home / "clustering-benchmark" / f"{info.file}.arff").stat().st_size, 0
+        assert (info.size_data, info.size_target) == sizes
 
     def test_numbers_and_labels_are_read_as_written(self):
         X, y = fetch_benchmark("2d-4c")
@@ -264,12 +279,25 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         pass
 
     def do_GET(self):
+        if "endless" in self.path:
+            return self.send_zeros()
         if "broken" not in self.path:
             return super().do_GET()
         self.send_response(200)
         self.send_header("Content-Length", "1000")
         self.end_headers()
         self.wfile.write(b'"V1";"V2"\n')  # and the connection closes early
+
+    def send_zeros(self):
+        """Send a compressed file that never ends, and count the blocks."""
+        self.send_response(200)
+        self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        packer = zlib.compressobj(wbits=31)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(1000):
+                self.wfile.write(packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_SYNC_FLUSH))
+                self.server.blocks += 1
 
 
 @pytest.fixture
@@ -288,12 +316,16 @@ def upstream(tmp_path, monkeypatch):
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     infos = [
-        BenchmarkInfo("Tiny", "tiny", 3, 2, 2, sha256(POINTS), sha256(LABELS)),
-        BenchmarkInfo("changed", "tiny", 3, 2, 2, sha256(b"as it was"), sha256(LABELS)),
-        BenchmarkInfo("broken", "broken", 3, 2, 2, sha256(POINTS), sha256(LABELS)),
-        BenchmarkInfo("absent", "absent", 3, 2, 2, sha256(POINTS), sha256(LABELS)),
-        BenchmarkInfo("ball", "ball", 2, 1, 1, sha256(ARFF), ""),
+        BenchmarkInfo(name, file, 3, 2, 2, sha256(data), sha256(LABELS), len(POINTS), len(LABELS))
+        for name, file, data in [
+            ("Tiny", "tiny", POINTS),
+            ("changed", "tiny", b"as it was"),
+            ("broken", "broken", POINTS),
+            ("absent", "absent", POINTS),
+            ("endless", "endless", POINTS),
+        ]
     ]
+    infos.append(BenchmarkInfo("ball", "ball", 2, 1, 1, sha256(ARFF), "", len(ARFF), 0))
     url = f"http://127.0.0.1:{server.server_port}"
     monkeypatch.setattr(
         _benchmark, "_SOURCES", dict.fromkeys(("skstab", "clustering-benchmark"), url)
@@ -362,6 +394,14 @@ def test_wrong_download_is_refused_and_not_kept(upstream):
         fetch_benchmark("changed")
     for part in (f"{upstream.url}/data/artificial/tiny.csv", sha256(POINTS), sha256(b"as it was")):
         assert part in str(error.value)
+    assert files_in(upstream.cache) == []
+
+
+def test_endless_download_is_cut_off(upstream):
+    upstream.blocks = 0
+    with pytest.raises(ValueError, match=rf"endless\.csv .* more than {len(POINTS)} bytes"):
+        fetch_benchmark("endless")
+    assert upstream.blocks < 900
     assert files_in(upstream.cache) == []
 
 

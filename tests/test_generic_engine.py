@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
@@ -122,3 +123,8 @@ class SignClusterer(KMeans):
     def fit(self, X, y=None):
         self.labels_ = (X[:, 0] > 0).astype(int) if self.n_clusters > 1 else np.zeros(len(X), int)
         return self
+
+
+def test_an_estimator_that_does_not_cluster_is_named(rng):
+    with pytest.raises(TypeError, match="PCA has neither labels_ nor predict"):
+        Stadion(PCA(), k_range=[1, 2], omega=[2]).fit(rng.normal(size=(20, 3)))

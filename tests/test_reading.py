@@ -455,3 +455,76 @@ def test_n_distinct():
     X = np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0], [3.0, 1.0]])
     assert n_distinct(X, 10) == 3
     assert n_distinct(X, 2) == 2
+
+
+# Files that are nearly right.
+
+
+def test_line_ends_of_old_macs(tmp_path):
+    lines = text(",").replace("\n", "\r")
+    np.testing.assert_array_equal(read_points(write(tmp_path, "a.csv", lines)).X, NUMBERS)
+    for name in ("who", "whom"):  # the 64 KiB that detect the encoding end inside a character
+        path = write(tmp_path, "long.csv", f"{name},b\r" + "\u00e9\u00e9\u00e9,1\r" * 9_000)
+        assert set(read_points(path, id_name=name).ids) == {"\u00e9\u00e9\u00e9"}
+
+
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.zeros((4, 2), dtype="V8"), r"the array has the type \|V8"),
+        (np.zeros(4, dtype=[("a", float), ("b", "V4")]), r"field 'b' has the type \|V4"),
+        (np.zeros(4, dtype=[("a", float, (2,))]), "field 'a' has the type"),
+        (np.zeros(4, dtype=[("a", [("b", float)])]), "field 'a' has the type"),
+        (np.zeros((4, 2), dtype=[("a", float)]), "2 dimensions, not 1"),
+        (np.zeros((), dtype=[("a", float)]), "0 dimensions, not 1"),
+    ],
+)
+def test_npy_without_numbers(tmp_path, array, said):
+    np.save(tmp_path / "a.npy", array)
+    with pytest.raises(InputError, match=f"cannot read '.*' as npy: .*{said}"):
+        read_points(str(tmp_path / "a.npy"))
+
+
+def test_npz_with_the_name_of_npy(tmp_path):
+    np.savez(tmp_path / "a.npz", X=NUMBERS)
+    (tmp_path / "a.npz").rename(tmp_path / "a.npy")
+    with pytest.raises(InputError, match=r"it is an \.npz archive; save one array"):
+        read_points(str(tmp_path / "a.npy"))
+
+
+def test_repeated_names_are_refused_in_every_format(tmp_path):
+    table = pa.table([pa.array([1.0, 2.0, 4.0])] * 3, names=["a", "b", "a"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    feather.write_feather(table, tmp_path / "a.feather")
+    write(tmp_path, "a.csv", "a,b,a\n1,1,1\n2,2,2\n4,4,4\n")
+    write(tmp_path, "a.tsv", "a\tb\ta\n1\t1\t1\n2\t2\t2\n4\t4\t4\n")
+    for name in ("a.parquet", "a.feather", "a.csv", "a.tsv"):
+        for id_name in (None, "b"):
+            with pytest.raises(InputError, match=r"several columns with the name 'a'; rename"):
+                read_points(str(tmp_path / name), id_name=id_name)
+
+
+def test_several_columns_without_a_name(tmp_path):
+    path = write(tmp_path, "a.csv", "a,,\n1,2,3\n3,4,5\n0,0,1\n")
+    assert read_points(path).columns == ("a", "Unnamed: 1", "Unnamed: 2")
+
+
+def test_booleans_with_missing_values(tmp_path):
+    flags = [True, None, False, True]
+    pq.write_table(pa.table({"a": flags, "b": [1.0, 2.0, 5.0, 9.0]}), tmp_path / "a.parquet")
+    write(tmp_path, "a.csv", "a,b\nTrue,1\n,2\nFalse,5\nTrue,9\n")
+    for name in ("a.parquet", "a.csv"):
+        path = str(tmp_path / name)
+        with pytest.raises(InputError, match=r"missing values: 'a' 1 \(in 1 of 4 rows\)"):
+            read_points(path)
+        points = read_points(path, missing="drop")
+        np.testing.assert_array_equal(points.X, [[1.0, 1.0], [0.0, 5.0], [1.0, 9.0]])
+
+
+@pytest.mark.parametrize("other", ["1", "-1", "1.5"])
+def test_integers_of_more_than_64_bits(tmp_path, other):
+    path = write(tmp_path, "a.csv", f"a,b\n{10**20},1\n{other},2\n3,5\n")
+    np.testing.assert_array_equal(read_points(path).X[:, 0], [1e20, float(other), 3.0])
+    path = write(tmp_path, "a.csv", f"a,b\n{10**400},1\n{other},2\n3,5\n")
+    with pytest.raises(InputError, match="numbers too large, or infinite values: 'a' 1"):
+        read_points(path)

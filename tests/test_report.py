@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 from copy import copy
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -351,6 +352,15 @@ def test_a_failure_leaves_the_old_file_whole(fitted, tmp_path, monkeypatch):
     write_report(fitted, path)
     assert json.loads(path.read_text(encoding="utf-8"))["schema"] == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_pipe_is_written_to_and_not_replaced(fitted, summary, tmp_path):
+    pipe = tmp_path / "r.json"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        fitted.report(pipe)
+        assert json.loads(reader.communicate(timeout=60)[0]) == summary
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 class Page(HTMLParser):

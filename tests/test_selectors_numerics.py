@@ -14,7 +14,7 @@ from stablek.selectors.g_means import (
 )
 from stablek.selectors.gap import RULES, box_of, choose_by_rule, log_dispersions
 from stablek.selectors.hennig import cluster_jaccard
-from stablek.selectors.hofmeyr import degrees_of_freedom, local_linear, smooth
+from stablek.selectors.hofmeyr import Hofmeyr, degrees_of_freedom, local_linear, smooth
 from stablek.selectors.lange import matching_distance
 from stablek.selectors.lloyd import lloyd, solution_of
 from stablek.selectors.special_k import (
@@ -183,6 +183,14 @@ def test_hofmeyr_smoother():
     np.testing.assert_allclose(found[-2:], [42.2772228138, 49.9960152936], rtol=1e-9)
     wide = local_linear(y, 1.3)
     np.testing.assert_allclose(wide[[0, -1]], [4.2571045422, 48.8295096114], rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_hofmeyr_of_one_candidate():
+    selector = Hofmeyr(k_range=[1], random_state=0).fit(X)
+    assert selector.n_clusters_ == 1
+    assert np.isfinite(selector.scores_).all()
+    assert selector.degrees_of_freedom_.tolist() == [X.shape[1]]
 
 
 def test_hofmeyr_full_rule():

@@ -1,6 +1,9 @@
 """The estimator: its parameters, its data and its attributes."""
 
+import os
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -358,3 +361,58 @@ def test_warnings_of_the_clusterer_come_from_the_fits_on_x_only(blobs):
         Stadion(Chatty(), **{**SMALL, "k_range": [1, 2], "omega": [2]}).fit(blobs)
     # One fit is for K = 2. If K = 1 is the answer, another fit gives the best estimator.
     assert 1 <= sum("about every fit" in str(w.message) for w in caught) <= 2
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e10, 1e12])
+@pytest.mark.parametrize(
+    "clusterer", [KMeans(n_init=2), GaussianMixture()], ids=lambda c: type(c).__name__
+)
+def test_predict_gives_the_labels_of_the_fit_far_from_the_origin(clusterer, offset, rng):
+    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 8]) + offset
+    options = {"k_range": [2, 3, 4], "epsilons": [0.2], "n_perturbations": 2, "omega": [2]}
+    stadion = Stadion(clusterer, random_state=0, **options).fit(X)
+    np.testing.assert_array_equal(stadion.predict(X), stadion.labels_)
+    moved = stadion.predict(X[::-1])
+    np.testing.assert_array_equal(moved, stadion.labels_[::-1])
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [KMeans(), AgglomerativeClustering(), GaussianMixture(), MiniBatchKMeans(), BisectingKMeans()],
+    ids=lambda c: type(c).__name__,
+)
+def test_the_estimator_of_one_cluster_is_fitted_and_seeded(clusterer, rng):
+    X = rng.normal(size=(300, 3))
+    options = {"k_range": [1], "epsilons": [0.2], "n_perturbations": 1, "omega": [2]}
+    stadion, again = (Stadion(clusterer, random_state=0, **options).fit(X) for _ in range(2))
+    assert stadion.n_clusters_ == 1
+    assert (stadion.labels_ == 0).all()
+    found, other = stadion.best_estimator_, again.best_estimator_
+    for name in ("cluster_centers_", "means_", "covariances_", "precisions_", "children_"):
+        if hasattr(found, name):
+            np.testing.assert_array_equal(getattr(found, name), getattr(other, name))
+    if hasattr(found, "cluster_centers_") and not isinstance(clusterer, MiniBatchKMeans):
+        np.testing.assert_allclose(found.cluster_centers_, X.mean(axis=0)[None], atol=1e-12)
+    if hasattr(stadion, "predict"):
+        np.testing.assert_array_equal(stadion.predict(X), stadion.labels_)
+
+
+def test_a_fit_in_a_forked_child_ends():
+    """OpenMP hangs in a child if both the parent and the child use several threads."""
+    script = (
+        "import os, numpy as np\n"
+        "from sklearn.cluster import KMeans\n"
+        "from sklearn.mixture import GaussianMixture\n"
+        "from stablek import Stadion\n"
+        "X = np.random.default_rng(0).normal(size=(2000, 3))\n"
+        "KMeans(3, n_init=1).fit(X)\n"
+        "child = os.fork()\n"
+        "for clusterer in (KMeans(n_init=1), GaussianMixture()):\n"
+        "    options = dict(k_range=[1], epsilons=[0.2], n_perturbations=1, omega=[2])\n"
+        "    Stadion(clusterer, **options).fit(X).predict(X)\n"
+        "if child:\n"
+        "    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    subprocess.run(command, check=True, timeout=300, env=environment)

@@ -166,6 +166,48 @@ def test_committed_rows_are_taken_over(home, docs, tmp_path, capsys):
         assert (tmp_path / "results" / path.name).read_text() == path.read_text()
 
 
+def test_only_run_writes_to_the_store(home, tmp_path, capsys):
+    """Fresh from the repository, and with a database: status works on a read-only folder."""
+    runs = plan(TINY)
+    shutil.copytree(home / "results", tmp_path / "fresh" / "results")
+    shutil.copytree(home, tmp_path / "used")
+    for name in ("fresh", "used"):
+        before = _contents(tmp_path / name)
+        assert study("status", "--plan", "tiny", "--home", tmp_path / name) == 0
+        assert f"{len(runs)} of {len(runs)} runs are done" in capsys.readouterr().out
+        assert _contents(tmp_path / name) == before
+    assert study("status", "--plan", "tiny", "--home", tmp_path / "none") == 0
+    assert not (tmp_path / "none").exists()
+
+
+def _contents(folder):
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+@pytest.mark.parametrize("damage", ["not a database", "half of it"])
+def test_a_damaged_store_says_how_it_is_rebuilt(home, tmp_path, damage, capsys):
+    shutil.copytree(home / "results", tmp_path / "results")
+    whole = (home / "study.sqlite").read_bytes()
+    database = tmp_path / "study.sqlite"
+    broken = b"damaged" * 1000 if damage == "not a database" else whole[: len(whole) // 2]
+    database.write_bytes(broken)
+    for name in ("status", "run", "tables"):
+        with pytest.raises(SystemExit, match=r"study\.sqlite is damaged .* delete it: .*results"):
+            study(name, "--plan", "tiny", "--home", tmp_path, "--docs", tmp_path)
+    assert database.read_bytes() == broken
+    database.unlink()
+    assert study("run", "--plan", "tiny", "--home", tmp_path) == 0
+    assert "0 tasks to do" in capsys.readouterr().err
+
+
+def test_the_part_of_a_killed_export_is_not_imported(home, tmp_path):
+    shutil.copytree(home / "results", tmp_path / "results")
+    whole = (home / "results" / "table1.csv").read_text()
+    (tmp_path / "results" / ".stablek-killed.csv").write_text(whole[: len(whole) // 2])
+    assert Store(tmp_path).done() == Store(home).done()
+
+
 def test_a_figure_is_the_same_file_for_the_same_rows(home, docs, tmp_path):
     frame = Store(home).frame(plan(TINY))
     drawings = [b for b in examples.section(frame, TINY) if isinstance(b, Drawing)]

@@ -9,7 +9,10 @@ import stat
 import tempfile
 from collections.abc import Iterator
 
-__all__ = ["is_special", "replacing"]
+__all__ = ["PREFIX", "is_special", "replacing"]
+
+PREFIX = ".stablek-"
+"""Beginning of the names of temporary files."""
 
 
 @contextlib.contextmanager
@@ -42,7 +45,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
     target = os.path.realpath(path)
     folder = tempfile.gettempdir() if special else os.path.dirname(target)
     suffix = os.path.splitext(target)[1]
-    handle, part = tempfile.mkstemp(dir=folder, prefix=".stablek-", suffix=suffix)
+    handle, part = tempfile.mkstemp(dir=folder, prefix=PREFIX, suffix=suffix)
     os.close(handle)
     try:
         yield part

@@ -156,7 +156,7 @@ def offset(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
 
 def scale_rows(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
     """Series: multiply each row by a random factor exp(epsilon * u), with u in [-1, 1]."""
-    return np.asarray(X * np.exp(epsilon * draw.noise(1)))
+    return np.asarray(X * _factors(epsilon, draw))
 
 
 def warp(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
@@ -164,8 +164,13 @@ def warp(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
     length = X.shape[1]
     time = np.linspace(0.0, 1.0, length)
     # exp gives a > 0, for which t ** a is monotone: time runs forward.
-    bent = time ** np.exp(epsilon * draw.noise(1))
+    bent = time ** _factors(epsilon, draw)
     return _resample(X, bent * (length - 1))
+
+
+def _factors(epsilon: float, draw: Draw) -> Floats:
+    """One factor exp(epsilon u) for each row, with a bound that keeps squares finite."""
+    return np.asarray(np.exp(np.clip(epsilon * draw.noise(1), -200.0, 200.0)))
 
 
 def _resample(X: Floats, positions: Floats) -> Floats:

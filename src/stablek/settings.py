@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stablek import validation
 from stablek.engines.base import Setting
-from stablek.perturbations import Perturbation, resolve_perturbation
+from stablek.perturbations import PERTURBATIONS, Perturbation, resolve_perturbation
 from stablek.similarity import Similarity, resolve_similarity
 from stablek.warning import warn_user
 
@@ -18,6 +18,7 @@ __all__ = ["make_setting", "noise_levels", "noise_scale"]
 
 Floats = NDArray[np.float64]
 
+_LARGEST_EPSILON = 1e6  # of our own kinds of noise: with much more, squared distances overflow
 _LARGEST_SHARE = 0.9  # of the rows or features that "auto" leaves out
 
 
@@ -72,6 +73,11 @@ def noise_levels(
     n_epsilons = validation.check_count("n_epsilons", n_epsilons, 2)
     given = validation.check_epsilons(epsilons, perturbation.levels)
     if given is not None:
+        if given[-1] > _LARGEST_EPSILON and perturbation in PERTURBATIONS.values():
+            raise ValueError(
+                f"epsilons must be at most {_LARGEST_EPSILON:g} for perturbation "
+                f"{perturbation.name!r}, got {given[-1]:g}"
+            )
         return given
     if perturbation.levels == "single":
         return np.ones(1)

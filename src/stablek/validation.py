@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BiclusterMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
 
@@ -100,17 +101,22 @@ def _name(column: int, names: list[str] | None) -> str:
 
 def _check_columns_numeric(X: Any, names: list[str] | None) -> None:
     """Name the columns of a frame that hold no numbers."""
-    if names is None or not hasattr(X, "columns"):
+    if not hasattr(X, "columns"):
         return
+    labels = list(X.columns) if names is None else names  # pandas may name columns by numbers
     bad = []
-    for j, name in enumerate(names):
+    for j, name in enumerate(labels):
         column = X.column(j) if hasattr(X, "column") else X[name]
+        if getattr(getattr(column, "dtype", None), "kind", "") == "b":
+            continue  # also pandas' booleans with missing values, which NumPy takes for objects
         values = np.asarray(column)
         if values.dtype.kind in "OUSMm":
             try:
                 values.astype(np.float64)
             except (TypeError, ValueError):
                 bad.append(name)
+            except OverflowError:
+                pass  # a number, but too large: reported later
             else:
                 if values.dtype.kind in "Mm":
                     bad.append(name)
@@ -199,6 +205,18 @@ def check_clusterer(clusterer: Any) -> None:
             f"clusterer must be a scikit-learn style estimator, got {clusterer!r} "
             f"without {', '.join(missing)}"
         )
+    if isinstance(_last_step(clusterer), BiclusterMixin):
+        raise TypeError(
+            f"clusterer must give each row one label, got {clusterer!r}, which clusters rows and "
+            f"columns together"
+        )
+
+
+def _last_step(clusterer: Any) -> Any:
+    """The step of a Pipeline that clusters; any other clusterer itself."""
+    while hasattr(clusterer, "steps"):
+        clusterer = clusterer.steps[-1][1]
+    return clusterer
 
 
 def find_param_name(clusterer: Any, param_name: str | None) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from importlib import import_module
 from types import FrameType
 
@@ -49,6 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     stablek 0.1.0
     0
     """
+    if sys.stderr is None:  # closed; print would write to standard output instead
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        return _fail("standard output is closed; redirect it, as in > /dev/null", INTERNAL_ERROR)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Escape the characters that the terminal's encoding does not have.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with _catching_terminate():
             status = _run(argv)
@@ -84,6 +93,11 @@ def _run(argv: Sequence[str] | None) -> int:
             raise  # a file has a name: this is standard output
         where = "" if error.filename is None else f"{error.filename!r}: "
         return _fail(f"{where}{error.strerror or error}", INTERNAL_ERROR)
+    except BrokenExecutor:
+        return _fail(
+            "a worker process was killed; perhaps memory ran out: try fewer workers with --jobs",
+            INTERNAL_ERROR,
+        )
     except MemoryError as error:
         return _fail(f"not enough memory: {error}", INTERNAL_ERROR)
     except Exception as error:

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
             args.report,
             X=original(points),
             comparison=comparison,
-            source=args.file,
+            source=printable(args.file),
             load=loading_code(args),
         )
     if args.json is not None:

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 
-from stablek.files import is_special
+from stablek.files import PREFIX, is_special
 from stablek.reading import InputError
 
 __all__ = ["check_outputs"]
@@ -32,15 +32,26 @@ def check_outputs(outputs: Mapping[str, str | None], source: str | None = None) 
         option_of[key] = option
         if path == "-":
             continue
-        if source is not None and key == os.path.realpath(source):
+        if source is not None and _is_input(path, source):
             raise InputError(f"{option} {path!r} is the input file; choose another name")
         _check_writable(option, path)
+
+
+def _is_input(path: str, source: str) -> bool:
+    if source != "-":
+        return os.path.realpath(path) == os.path.realpath(source)
+    try:
+        return os.path.isfile(path) and os.path.samestat(os.fstat(0), os.stat(path))
+    except OSError:  # standard input is closed
+        return False
 
 
 def _check_writable(option: str, path: str) -> None:
     reason: str | None
     if not path or os.path.isdir(path):
         reason = "it is a folder" if path else "it has no name"
+    elif not _is_utf8(path):
+        reason = "its name is not valid UTF-8"
     elif os.path.exists(path) and not os.access(path, os.W_OK):
         reason = "it is read-only"
     elif is_special(path):
@@ -49,9 +60,29 @@ def _check_writable(option: str, path: str) -> None:
         folder = os.path.dirname(os.path.realpath(path))
         try:
             # Permissions do not tell about read-only disks and special folders: try it.
-            with tempfile.NamedTemporaryFile(dir=folder, prefix=".stablek-"):
-                reason = None
+            suffix = os.path.splitext(path)[1]
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=PREFIX, suffix=suffix):
+                reason = _name_error(path)
         except OSError as error:
             reason = f"folder {folder!r}: {error.strerror}"
     if reason is not None:
         raise InputError(f"{option}: cannot write {path!r}: {reason}")
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:  # Python keeps the other bytes of a name as lone surrogates
+        return False
+    return True
+
+
+def _name_error(path: str) -> str | None:
+    """Why no file can have this name, for example because it is too long."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error.strerror
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -48,12 +49,16 @@ def _suffix(option: str, path: str, known: tuple[str, ...]) -> str:
 
 def write_json(value: Any, path: str) -> None:
     """Write a summary as JSON."""
-    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    # ASCII is the same in nearly all encodings of standard output.
+    text = json.dumps(value, indent=1, ensure_ascii=path == "-", allow_nan=False)
     write_text(path, lambda file: file.write(text + "\n"))
 
 
-def write_labels(points: Points, labels: Any, path: str) -> None:
-    """Write the cluster of every row of the input; rows that were left out get an empty label."""
+def write_labels(points: Points, labels: Any, path: str, *, safe: bool = False) -> None:
+    """Write the cluster of every row of the input; rows that were left out get an empty label.
+
+    With ``safe``, a spreadsheet takes no id for a formula.
+    """
     texts = [""] * len(points.kept)
     if labels is not None:
         for row, label in zip(points.kept.nonzero()[0].tolist(), labels.tolist(), strict=True):
@@ -63,6 +68,9 @@ def write_labels(points: Points, labels: Any, path: str) -> None:
     if points.id_name is not None and points.ids is not None:
         header = [points.id_name, "cluster" if points.id_name == "label" else "label"]
         columns = [points.ids, texts]
+        if safe:
+            header[0] = _no_formula(header[0])
+            columns[0] = [_no_formula(text) for text in points.ids]
 
     def write(file: TextIO) -> None:
         delimiter = "\t" if PurePath(path).suffix.lower() in (".tsv", ".tab") else ","
@@ -73,9 +81,16 @@ def write_labels(points: Points, labels: Any, path: str) -> None:
     write_text(path, write)
 
 
+def _no_formula(text: str) -> str:
+    """Put a quote before a text that a spreadsheet would run as a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+
+
 def write_text(path: str, write: Callable[[TextIO], object]) -> None:
     """Call ``write`` with a file that replaces ``path``, or with standard output for "-"."""
     if path == "-":
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="")  # the same bytes as in a file
         write(sys.stdout)
         return
     with replacing(path) as part, open(part, "w", encoding="utf-8", newline="") as file:

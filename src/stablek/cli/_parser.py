@@ -158,6 +158,11 @@ def _add_select(commands: Any) -> None:
         help="cluster of each row, in the order of the input; - for standard output",
     )
     files.add_argument(
+        "--safe-csv",
+        action="store_true",
+        help="put ' before ids that a spreadsheet would run as formulas (for --labels)",
+    )
+    files.add_argument(
         "--plot", metavar="P.png", help="plot of the stability paths (.png, .pdf, .svg)"
     )
 

@@ -21,6 +21,7 @@ from stablek.cli._outputs import (
 )
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._tables import printable, show
+from stablek.reading import InputError
 
 __all__ = ["print_answer", "run"]
 
@@ -28,6 +29,8 @@ __all__ = ["print_answer", "run"]
 def run(args: argparse.Namespace) -> None:
     """Read, choose, write, print."""
     outputs = {f"--{name}": getattr(args, name) for name in ("report", "json", "labels", "plot")}
+    if args.safe_csv and args.labels is None:
+        raise InputError("--safe-csv needs --labels")
     check_report(args.report)
     check_plot(args.plot)
     check_outputs(outputs, args.file)
@@ -53,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     # The report shows the values of the file, not the standardized values.
     told: dict[str, Any] = {
         "X": original(points),
-        "source": args.file,
+        "source": printable(args.file),
         "load": loading_code(args),
     }
     summary = summarize(selector, **told)
@@ -62,7 +65,8 @@ def run(args: argparse.Namespace) -> None:
     if args.json is not None:
         write_json(summary, args.json)
     if args.labels is not None:
-        write_labels(points, selector.labels_ if selector.n_clusters_ else None, args.labels)
+        labels = selector.labels_ if selector.n_clusters_ else None
+        write_labels(points, labels, args.labels, safe=args.safe_csv)
     if args.plot is not None:
         write_plot(selector, args.plot)
 

@@ -40,7 +40,12 @@ def numbers(smallest: int) -> Callable[[str], tuple[int, ...]]:
 
 def names(text: str) -> tuple[str, ...]:
     """Names separated by commas. Names with commas are in double quotes, as in CSV."""
-    cells = next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        cells = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has a line break; put names with line breaks in double quotes"
+        ) from None
     found = tuple(cell.strip() for cell in cells)
     if not found or "" in found:
         raise argparse.ArgumentTypeError(f"{text!r} must be names separated by commas")
@@ -65,8 +70,10 @@ def names_among(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
 def delimiter(text: str) -> str:
     """One character, or the word tab or space."""
     found = {"\\t": "\t", "tab": "\t", "space": " "}.get(text, text)
-    if len(found) != 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be one character, tab or space")
+    if len(found) != 1 or not found.isascii() or found in '"\r\n':
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must be one character (ASCII, no quote, no line break), tab or space"
+        )
     return found
 
 

@@ -41,6 +41,8 @@ class BenchmarkInfo:
         Shape, and the number of different labels.
     sha256_data, sha256_target : str
         Checksums of the upstream files. The second is empty when one file holds both.
+    size_data, size_target : int
+        Bytes of the upstream files. The second is 0 when one file holds both.
     note : str
         Known problems: duplicates, or overlap with another data set. Often empty.
     """
@@ -52,6 +54,8 @@ class BenchmarkInfo:
     n_clusters: int
     sha256_data: str
     sha256_target: str
+    size_data: int
+    size_target: int
     note: str = ""
 
 
@@ -102,7 +106,7 @@ def fetch_benchmark(
     Raises
     ------
     ValueError
-        If the name is unknown, or a file does not have the checksum of the manifest.
+        If the name is unknown, or a file does not have the checksum or size of the manifest.
     FileNotFoundError
         If a file is missing and ``download_if_missing`` is false.
     ConnectionError
@@ -116,13 +120,14 @@ def fetch_benchmark(
     """
     info = _info(name)
 
-    def read(path: str, sha256: str) -> bytes:
-        return _read(path, sha256, data_home, download_if_missing)
+    def read(path: str, sha256: str, size: int) -> bytes:
+        return _read(path, sha256, size, data_home, download_if_missing)
 
+    data, target = (info.sha256_data, info.size_data), (info.sha256_target, info.size_target)
     if not info.sha256_target:
-        return _parse_arff(read(f"clustering-benchmark/{info.file}.arff", info.sha256_data))
-    points = read(f"skstab/data/artificial/{info.file}.csv", info.sha256_data)
-    labels = read(f"skstab/target/{info.file}.csv", info.sha256_target)
+        return _parse_arff(read(f"clustering-benchmark/{info.file}.arff", *data))
+    points = read(f"skstab/data/artificial/{info.file}.csv", *data)
+    labels = read(f"skstab/target/{info.file}.csv", *target)
     return _parse_csv(points), _parse_csv(labels)[:, 0].astype(np.int64)
 
 
@@ -132,7 +137,7 @@ def _manifest() -> dict[str, BenchmarkInfo]:
     row: dict[str, Any]
     manifest = {}
     for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
-        row |= {name: int(row[name]) for name in ("n_samples", "n_features", "n_clusters")}
+        row |= {name: int(text) for name, text in row.items() if name.startswith(("n_", "size_"))}
         manifest[row["name"]] = BenchmarkInfo(**row)
     return manifest
 
@@ -150,7 +155,11 @@ def _info(name: str) -> BenchmarkInfo:
 
 
 def _read(
-    path: str, sha256: str, data_home: str | os.PathLike[str] | None, download: bool
+    path: str,
+    sha256: str,
+    size: int,
+    data_home: str | os.PathLike[str] | None,
+    download: bool,
 ) -> bytes:
     """Return the checked content of one file; ``path`` is the same in every folder."""
     given = None if data_home else os.environ.get("STABLEK_DATA_DIR")
@@ -171,7 +180,7 @@ def _read(
             f"{cached} is missing and download_if_missing=False; allow the download of {url}, or "
             f"set STABLEK_DATA_DIR to a folder that holds {path}"
         )
-    _download(url, sha256, cached, path)
+    _download(url, sha256, size, cached, path)
     return cached.read_bytes()
 
 
@@ -180,7 +189,7 @@ def _url(path: str) -> str:
     return f"{_SOURCES[source]}/{rest}"
 
 
-def _download(url: str, sha256: str, target: Path, path: str) -> None:
+def _download(url: str, sha256: str, size: int, target: Path, path: str) -> None:
     """Download a file and check it; ``target`` is written whole or not at all."""
     elsewhere = f"set STABLEK_DATA_DIR to a folder that holds {path}"
     try:
@@ -195,7 +204,13 @@ def _download(url: str, sha256: str, target: Path, path: str) -> None:
     level = logger.level
     logger.setLevel("WARNING")  # do not print a line for each download
     try:
-        pooch.retrieve(url, f"sha256:{sha256}", fname=target.name, path=target.parent)
+        pooch.retrieve(
+            url,
+            f"sha256:{sha256}",
+            fname=target.name,
+            path=target.parent,
+            downloader=functools.partial(_stream, size=size),
+        )
     except RequestException as error:
         raise ConnectionError(
             f"cannot download {url} ({error}); if this machine is offline, {elsewhere}"
@@ -204,6 +219,20 @@ def _download(url: str, sha256: str, target: Path, path: str) -> None:
         raise ValueError(f"{url} is not the file of the benchmark: {error}") from error
     finally:
         logger.setLevel(level)
+
+
+def _stream(url: str, output_file: Any, pooch: Any, *, size: int) -> None:
+    """Download a file as pooch asks for it, and stop after ``size`` bytes."""
+    import requests
+
+    left = size
+    with requests.get(url, stream=True, timeout=30) as answer, open(output_file, "wb") as file:
+        answer.raise_for_status()
+        for chunk in answer.iter_content(1 << 16):
+            left -= len(chunk)
+            if left < 0:
+                raise ValueError(f"it has more than {size} bytes")
+            file.write(chunk)
 
 
 def _parse_csv(content: bytes) -> NDArray[np.float64]:

@@ -169,6 +169,10 @@ class AgglomerativeEngine:
             estimator.distances_ = np.ldexp(distances, exponent)
         return estimator
 
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """A dendrogram cannot label new points."""
+        raise NotImplementedError
+
     def bic(self, X: Floats, partition: Partition) -> None:
         """None: a dendrogram has no likelihood."""
 

@@ -69,6 +69,10 @@ class GenericEngine:
         """The reference model."""
         return partition.model
 
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """Labels of new points by the reference model."""
+        return np.asarray(partition.model.predict(X), dtype=np.intp)
+
     def bic(self, X: Floats, partition: Partition) -> float | None:
         """Bayesian information criterion of the reference model; None if it has no ``bic``."""
         return float(partition.model.bic(X)) if hasattr(partition.model, "bic") else None
@@ -122,6 +126,11 @@ def _labels_of(fitted: Any, points: Floats) -> Ints:
     final = fitted
     while hasattr(final, "steps"):  # a Pipeline keeps its labels in the last step
         final = final.steps[-1][1]
+    if not hasattr(final, "labels_") and not hasattr(fitted, "predict"):
+        raise TypeError(
+            f"clusterer {type(final).__name__} has neither labels_ nor predict after fit; pass an "
+            f"estimator that clusters"
+        )
     labels = np.asarray(final.labels_ if hasattr(final, "labels_") else fitted.predict(points))
     if labels.shape != (len(points),):
         raise ValueError(

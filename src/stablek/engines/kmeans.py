@@ -149,6 +149,13 @@ class KMeansEngine:
         fitted.inertia_ = _inertia(X, partition)
         return fitted
 
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """Nearest center of each new point, as precise far from the origin as near to it."""
+        from stablek.kernels.kmeans_batches import nearest_labels
+
+        [labels] = nearest_labels(np.ascontiguousarray(X), [partition.model])
+        return labels
+
     def bic(self, X: Floats, partition: Partition) -> None:
         """K-means has no likelihood."""
 

@@ -176,6 +176,10 @@ class MixtureEngine:
         estimator.lower_bound_ = model.lower_bound
         return estimator
 
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """Component of the highest posterior of each new point."""
+        return _predict(partition.model, X)
+
     def bic(self, X: Floats, partition: Partition) -> float:
         """Bayesian information criterion of the partition's model of X."""
         if isinstance(partition.model, WideMixture):

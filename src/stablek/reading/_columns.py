@@ -54,7 +54,7 @@ def choose_columns(
     """Columns to cluster, in the order of ``columns`` or of the file."""
     if len(set(known)) < len(known):
         twice = sorted({column for column in known if known.count(column) > 1})
-        raise InputError(f"{name} has several columns with the name {listed(twice)}")
+        raise InputError(f"{name} has several columns with the name {listed(twice)}; rename them")
     asked = {"columns": columns, "drop": drop, "id_name": [id_name] if id_name else []}
     for parameter, names in asked.items():
         for column in names or ():
@@ -94,7 +94,7 @@ def refuse_infinite(name: str, X: Floats, columns: list[str]) -> None:
     """Raise if a value is infinite."""
     counts = np.isinf(X).sum(axis=0)
     if counts.any():
-        found = f"{name} has infinite values: {_counted(columns, counts)}"
+        found = f"{name} has numbers too large, or infinite values: {_counted(columns, counts)}"
         advice = "; correct them, or leave the columns out with "
         raise InputError(Message(found, advice, Parameter("drop")))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
@@ -34,6 +35,7 @@ _OPENERS: dict[str, Callable[[str, Any], Any]] = {
     ".bz2": bz2.open,
     ".xz": lzma.open,
 }
+_BROKEN = (ValueError, csv.Error, EOFError, zlib.error, lzma.LZMAError)
 
 
 def format_of(source: str) -> str:
@@ -88,7 +90,14 @@ def read_frame(source: str, name: str, kind: str, layout: Layout, id_name: str |
         raise
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror or error}") from error
-    except (ValueError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException) as error:
+    except (
+        ValueError,
+        csv.Error,
+        EOFError,
+        zlib.error,
+        lzma.LZMAError,
+        pa.ArrowException,
+    ) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise InputError(f"cannot read {name} as {kind}: {reason}") from error
 
@@ -96,6 +105,8 @@ def read_frame(source: str, name: str, kind: str, layout: Layout, id_name: str |
 def _open(source: str) -> io.BufferedReader:
     """Open a binary file that can be read twice."""
     if source == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed; name a file, or pipe data to stablek")
         return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
     opener = _OPENERS.get(PurePath(source).suffix.lower())
     file: Any = opener(source, "rb") if opener else open(source, "rb")  # noqa: SIM115
@@ -112,7 +123,8 @@ def _read_tsv(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
 def _read_parquet(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
     import pyarrow.parquet as pq
 
-    return _from_arrow(pq.read_table(file), id_name)
+    # Not read_table: it refuses files with several columns of one name.
+    return _from_arrow(pq.ParquetFile(file).read(), id_name)
 
 
 def _read_arrow(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
@@ -131,13 +143,21 @@ def _read_npy(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
     import pandas as pd
 
     array = np.load(file, allow_pickle=False)
-    if array.dtype.names is not None:
+    if not isinstance(array, np.ndarray):
+        raise ValueError("it is an .npz archive; save one array with numpy.save")
+    fields = array.dtype.names or ()
+    if array.ndim not in ((1,) if fields else (1, 2)):
+        needed = 1 if fields else 2
+        raise ValueError(f"the array has {array.ndim} dimensions, not {needed}")
+    for name, dtype in [(name, array.dtype[name]) for name in fields] or [(None, array.dtype)]:
+        if dtype.kind == "V":
+            where = "the array" if name is None else f"field {name!r}"
+            raise ValueError(f"{where} has the type {dtype}; one number for each row is needed")
+    if fields:
         frame = pd.DataFrame(array)
-    elif array.ndim in (1, 2):
+    else:
         array = array[:, None] if array.ndim == 1 else array
         frame = pd.DataFrame(array, columns=numbered(array.shape[1]))
-    else:
-        raise ValueError(f"the array has {array.ndim} dimensions, 2 are needed")
     ids = [str(value) for value in frame[id_name]] if id_name in frame else None
     return frame, ids
 
@@ -159,7 +179,10 @@ def _from_arrow(table: Any, id_name: str | None) -> Table:
         # Take the ids before pandas turns integers with missing values into floats.
         ids = ["" if value is None else str(value) for value in table[id_name].to_pylist()]
     for j, field in enumerate(table.schema):
-        if pa.types.is_decimal(field.type):
-            table = table.set_column(j, field.name, table.column(j).cast(pa.float64()))
+        kind = field.type
+        if pa.types.is_decimal(kind) or pa.types.is_boolean(kind):
+            # pandas would make objects of decimals, and of booleans with missing values.
+            number = pa.uint8() if pa.types.is_boolean(kind) else pa.float64()
+            table = table.set_column(j, field.name, table.column(j).cast(number))
     # Without the metadata, an index that pandas wrote stays a normal column.
     return table.to_pandas(ignore_metadata=True), ids

@@ -48,7 +48,12 @@ class Layout:
 
 
 def read_text(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
-    """Read all columns of a text file, and the ids exactly as they are written."""
+    """Read all columns of a text file, and the ids exactly as they are written.
+
+    If the file repeats a name, the columns of the frame do too.
+    """
+    import pandas as pd
+
     head = file.read(_HEAD)
     encoding = _encoding(head)
     found = _detect(head.decode(encoding, errors="ignore"), layout, whole=len(head) < _HEAD)
@@ -58,12 +63,16 @@ def read_text(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
         comma = _parse(file, encoding, replace(found, decimal=","))
         if len(text_columns(comma, id_name)) < len(text):
             frame = comma
+    for name in text_columns(frame, id_name):
+        frame[name] = _as_numbers(frame[name])
     ids = None
     if id_name in frame:
         # Read the ids again as text: 007 keeps its zeros, and NA may be a name.
         column = frame.columns.get_loc(id_name)
         raw = _parse(file, encoding, found, usecols=[column], dtype=str, na_filter=False)
         ids = raw.iloc[:, 0].tolist()
+    if found.header:
+        frame.columns = pd.Index(_names(file, encoding, found, list(frame.columns)))
     return frame, ids
 
 
@@ -75,7 +84,8 @@ def _encoding(head: bytes) -> str:
         raise ValueError("it holds binary data, not text")
     try:
         # Decode whole lines only: the head may end inside a character.
-        head[: head.rfind(b"\n") + 1 or len(head)].decode("utf-8")
+        ends = max(head.rfind(b"\n"), head.rfind(b"\r")) + 1
+        head[: ends or len(head)].decode("utf-8")
     except UnicodeDecodeError:
         return "cp1252"  # what spreadsheets write on Windows
     return "utf-8-sig"
@@ -110,7 +120,8 @@ def _cells(head: str, delimiter: str, whole: bool) -> list[list[str]]:
     if delimiter == " ":
         rows = [line.split() for line in head.splitlines()]
     else:
-        rows = list(csv.reader(io.StringIO(head), delimiter=delimiter, skipinitialspace=True))
+        lines = io.StringIO(head, newline="")  # CR alone may end a line
+        rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     if not whole and len(rows) > 1:
         rows.pop()  # the last row may be incomplete
     return [row for row in rows if row][:200]
@@ -141,3 +152,24 @@ def _parse(file: BinaryIO, encoding: str, layout: Layout, **options: Any) -> pd.
     if not layout.header:
         frame.columns = pd.Index(numbered(frame.shape[1]))
     return frame.rename(columns=str)
+
+
+def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Numbers that pandas left as text or objects; any other column as it is.
+
+    These are integers of more than 64 bits, and booleans with missing values.
+    """
+    import pandas as pd
+
+    texts = column.astype(str).replace({"True": "1", "False": "0"})
+    numbers = pd.to_numeric(texts, errors="coerce")
+    return column if (numbers.isna() & column.notna()).any() else numbers
+
+
+def _names(file: BinaryIO, encoding: str, layout: Layout, names: list[str]) -> list[str]:
+    """Return the names of pandas, or those of the file if it repeats one: pandas numbers these."""
+    without = replace(layout, header=False)
+    line = _parse(file, encoding, without, nrows=1, dtype=str, na_filter=False)
+    written = [str(name) for name in line.iloc[0]]
+    named = [name for name in written if name]
+    return written if len(set(named)) < len(named) else names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Self
 
@@ -12,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stablek.execution import run
 from stablek.seeding import entropy_of
 from stablek.selectors.reference import Reference, make_reference
 from stablek.validation import check_data
@@ -81,6 +83,12 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, reference: Reference) -> None:
         raise NotImplementedError
 
+    def _store_best(self, reference: Reference, value: Any) -> None:
+        """Keep the chosen model, as an estimator for users and as what `predict` asks."""
+        best = reference.with_model(value)
+        self.best_estimator_ = reference.estimator(best)
+        self._predict = partial(reference.engine.predict, partition=best)
+
     def _default_clusterer(self) -> Any:
         return KMeans(n_init=10)
 
@@ -119,7 +127,8 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = check_data(X, self, reset=False, min_samples=1)
-        return np.asarray(self.best_estimator_.predict(X))
+        [labels] = run(self._predict, [(X,)])
+        return labels
 
 
 def warn_fewer_clusters(asked: tuple[Any, ...], found: tuple[int, ...]) -> None:

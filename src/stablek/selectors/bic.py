@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 
 from stablek.execution import run
-from stablek.results import Partition
 from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
 from stablek.selectors.reference import Reference
 
@@ -70,14 +69,12 @@ class BIC(CriterionSelector):
         return GaussianMixture()
 
     def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
-        partitions = reference.partitions(k_values)
-        self.bic_ = np.array([_bic(reference, partition) for partition in partitions])
+        reference.partitions(k_values)  # all at once: they share work
+        self.bic_ = np.array([_bic(reference, k) for k in k_values])
         return best_value(k_values, -self.bic_)
 
 
-def _bic(reference: Reference, partition: Partition) -> float:
-    if partition.model is None:  # the one-cluster partition
-        return float(reference.estimator(partition.k).bic(reference.X))
-    [bic] = run(reference.engine.bic, [(reference.X, partition)])
+def _bic(reference: Reference, k: int) -> float:
+    [bic] = run(reference.engine.bic, [(reference.X, reference.with_model(k))])
     assert bic is not None  # `clusterers` admits mixtures only
     return bic

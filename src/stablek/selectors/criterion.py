@@ -100,7 +100,7 @@ class CriterionSelector(BaseSelector):
         n_found = np.count_nonzero(np.unique(best.labels) >= 0)  # noise is not a cluster
         self.n_clusters_ = int(best.k if reference.values_are_k else n_found)
         self.labels_ = best.labels.copy()
-        self.best_estimator_ = reference.estimator(verdict.value)
+        self._store_best(reference, verdict.value)
 
     def _resolve_k_values(self, reference: Reference) -> tuple[Any, ...]:
         n_samples = len(reference.X)

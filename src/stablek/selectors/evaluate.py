@@ -267,5 +267,8 @@ class _GivenPartitionEngine:
     def estimator(self, X: Floats, partition: Partition) -> Any:
         return partition.model
 
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        return self.generic.predict(X, partition)
+
     def bic(self, X: Floats, partition: Partition) -> None:
         return None

@@ -76,14 +76,19 @@ class Reference:
             raise ValueError(f"k_range: the clusterer cannot cluster X with the values {failed}")
         return [self._made[value] for value in values]
 
-    def estimator(self, value: Any) -> Any:
-        """The clusterer fitted with that value."""
+    def with_model(self, value: Any) -> Partition:
+        """Reference partition for that value, with its model.
+
+        `partitions` makes the one-cluster partition without a fit, and so without a model.
+        """
         if self.values_are_k and value == 1:
-            # The one-cluster partition is made without a model: here one is needed.
             request = Request(None, (1,))
             [[[partition]]] = run(self.engine.references, [(self.X, [request], self.entropy)])
-        else:
-            [partition] = self.partitions([value])
+            return partition
+        return self.partitions([value])[0]
+
+    def estimator(self, partition: Partition) -> Any:
+        """The clusterer, fitted, for a partition that has its model."""
         [fitted] = run(self.engine.estimator, [(self.X, partition)])
         return fitted
 

@@ -239,11 +239,13 @@ class Stadion(BaseSelector):
         self.reference_labels_ = np.stack(labels)
         best: Partition = partition_of[self.best_value_]
         self.labels_ = best.labels.copy()
+        if best is partitions[0] and not reference.values_are_k:
+            self.best_estimator_ = None
+        else:
+            self._store_best(reference, self.best_value_)
         if best is partitions[0]:
-            self.best_estimator_ = reference.estimator(1) if reference.values_are_k else None
             self.point_stability_ = np.ones(len(reference.X))
             return
-        self.best_estimator_ = reference.estimator(self.best_value_)
         self.point_stability_ = point_stability(
             reference.engine,
             reference.X,
