@@ -33,7 +33,7 @@ def merge_centroids(points: Floats, first: Ints, second: Ints, height: Floats) -
     length, used, n_void, start = 0, n, 0, 0
     for edge in range(n - 1):
         if 8 * n_void > used:
-            used = _pack(points, inverse, point, alive, used, chain, length)
+            used = _pack(points, inverse, point, alive, used, chain[:length])
             n_void, start = 0, 0
         if length == 0:
             while not alive[start]:
@@ -117,13 +117,7 @@ def _nearest(
 
 @inner
 def _pack(
-    points: Floats,
-    inverse: Floats,
-    point: Ints,
-    alive: NDArray[np.bool_],
-    used: int,
-    chain: Ints,
-    length: int,
+    points: Floats, inverse: Floats, point: Ints, alive: NDArray[np.bool_], used: int, chain: Ints
 ) -> int:
     """Close the void places, keep the order, and put the new places in the chain."""
     place = np.empty(used, np.intp)
@@ -137,7 +131,7 @@ def _pack(
         for i in range(used):
             # A void place has the same target as the next living cluster, which overwrites it.
             points[feature, place[i]] = points[feature, i]
-    for i in range(length):
+    for i in range(chain.shape[0]):
         chain[i] = place[chain[i]]
     for i in range(to):
         alive[i] = True
