@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check test-bounds test-browser bench study clean
+.PHONY: demo test check test-bounds test-browser fuzz bench study clean
 
 demo: $(READY)
 	$(BIN)/stablek demo
@@ -10,11 +10,15 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest -n 2 -m "not browser"
 
-# The kernels with numba's bounds checks, compiled anew for it.
+# The kernels with numba's bounds checks. The cache keeps them apart from those without.
 test-bounds: $(READY)
-	cache=$$(mktemp -d) && NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$$cache \
-	$(BIN)/pytest -n 2 tests/test_kernels_kmeans.py tests/test_engine_kmeans.py \
-	tests/test_engine_agglomerative.py tests/test_engine_mixture.py tests/test_indices.py && rm -rf $$cache
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 tests/test_kernels_kmeans.py tests/test_engine_kmeans.py \
+	tests/test_engine_agglomerative.py tests/test_engine_mixture.py tests/test_indices.py
+
+# Thousands of wild inputs; prints how they ended. CASES=20000 runs more.
+CASES ?= 5000
+fuzz: $(READY)
+	STABLEK_FUZZ=$(CASES) $(BIN)/pytest -q tests/test_fuzz.py --hypothesis-show-statistics
 
 # Installs Chromium and its driver where they are missing.
 test-browser: $(READY)

@@ -18,11 +18,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans
@@ -354,28 +352,6 @@ def kernel() -> str:
     )
 
 
-def levels() -> str:
-    """The search for noise levels with refits, by pieces and with every grid measured in full."""
-    cases = [
-        ("K-means", KMeans(n_init=10), "exemples2_5g"),
-        ("K-means", KMeans(n_init=10), "R15"),
-        ("K-means", KMeans(n_init=10), "exemples5_overlap2_3g"),
-        ("Ward", AgglomerativeClustering(), "D31"),
-    ]
-    ari, rows = SIMILARITIES["ari"], []
-    for title, clusterer, name in cases:
-        X, seconds = data(name), []
-        for floor in (-np.inf, ari.floor):
-            with mock.patch.dict(SIMILARITIES, ari=replace(ari, floor=floor)):
-                options = {"k_range": range(1, 31), "omega": range(2, 11), "relabel": "refit"}
-                seconds.append(ours_seconds(X, clusterer, 2, n_perturbations=4, **options))
-        full, pieces = seconds
-        rows.append([title, name, f"{full:.2f}", f"{pieces:.2f}", f"{full / pieces:.2f}x"])
-    return "K 1..30, omega 2..10, D = 4, n_init 10; all cores.\n\n" + table(
-        ["clusterer", "data", "in full s", "by pieces s", "ratio"], rows
-    )
-
-
 def indices() -> str:
     """Sweeps of internal indices."""
     command = [sys.executable, "-m", "benchmarks.indices"]
@@ -389,7 +365,6 @@ SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "mixtures": ("Mixtures on many features", wide_mixtures),
     "silhouette": ("Against a silhouette sweep", silhouette_sweep),
     "growth": ("Growth with N", growth),
-    "levels": ("The search for noise levels", levels),
     "kernel": ("The assign kernel", kernel),
     "indices": ("Internal indices", indices),
     "cold": ("First fit", cold),

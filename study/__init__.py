@@ -1,1 +1,1 @@
-"""The paper's study on the public API of stablek: ``python -m study --help``."""
+"""The experiments of the paper, run with the public API of stablek: ``python -m study --help``."""

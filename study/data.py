@@ -1,4 +1,4 @@
-"""Data sets and algorithms by name."""
+"""Load data sets and make clustering algorithms by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stablek import KMeansGaussianMixture, SVDGaussianMixture, datasets
 
 INFO = {info.name: info for info in datasets.list_benchmark()}
 
-# Pairs of Gaussians, and how many standard deviations they are apart.
+# Pairs of Gaussians, with the distance between their means in standard deviations.
 PAIRS = {"two_gaussians": 8.0, "near_gaussians": 4.0}
 
 _GENERATORS = {
@@ -27,9 +27,9 @@ _GENERATORS = {
 
 @lru_cache(maxsize=4)
 def load(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Standardized points and labels of a benchmark set, or of one drawn with that seed.
+    """Standardized points and labels of a benchmark set or of a generated set.
 
-    Drawn sets are called ``<distribution>_<features>d_<points>``.
+    Generated sets are named ``<distribution>_<features>d_<points>`` and depend on the seed.
     """
     X, y = datasets.fetch_benchmark(name) if name in INFO else _draw(name, seed)
     return StandardScaler().fit_transform(X), y
@@ -48,14 +48,14 @@ def _draw(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def two_gaussians(
     n_samples: int, n_features: int, distance: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two round Gaussians, their distance in standard deviations, along the diagonal."""
+    """Two round Gaussians, ``distance`` standard deviations apart along the diagonal."""
     y = np.arange(n_samples) % 2
     noise = np.random.default_rng(seed).standard_normal((n_samples, n_features))
     return noise + distance / np.sqrt(n_features) * y[:, None], y
 
 
 def size(name: str) -> tuple[int, int]:
-    """Number of features and of points, without loading."""
+    """Number of features and of points, without loading the data."""
     if name in INFO:
         return INFO[name].n_features, INFO[name].n_samples
     _, n_features, n_samples = name.rsplit("_", 2)

@@ -1,4 +1,4 @@
-"""Functional analysis of variance on a full grid, through a forest (Hutter et al., 2014)."""
+"""Functional analysis of variance on a full grid, with a random forest (Hutter et al., 2014)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def fanova(
 ) -> dict[tuple[int, ...], float]:
     """Share of the variance that each set of axes explains; empty if there is no variance.
 
-    The grid is finite, so each tree's function is decomposed exactly: the effect of some axes
-    is the mean over the others, less the effects of all their proper subsets.
+    The grid is finite, so the function of each tree is decomposed exactly. The effect of a set of
+    axes is the mean over the other axes, minus the effects of all its proper subsets.
     """
     cells = np.indices(values.shape).reshape(values.ndim, -1).T
     forest = RandomForestRegressor(n_trees, bootstrap=bootstrap, random_state=random_state)

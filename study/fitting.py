@@ -1,4 +1,4 @@
-"""Fits that several experiments share, and their outcomes as rows keep them."""
+"""Fits that several experiments share, and their outcomes in the form that rows store."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stablek import Stadion
+from stablek.selectors import SELECTORS
 from stablek.similarity import compare_labels
 from study import data
 
@@ -15,7 +16,12 @@ AGGREGATIONS = ("max", "mean")
 
 
 def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
-    """The paper's Stadion settings in full, extended version; ``changes`` overrides."""
+    """The paper's settings of extended Stadion, in full; ``changes`` overrides some of them.
+
+    The committed rows with ``epsilons="auto"`` come from the first version of stablek, which
+    searched for noise levels. Today "auto" is a fixed grid. The entry "levels" keeps the rows of
+    the two rules apart; see `study.plan.Run.former`.
+    """
     settings = {
         "k_max": protocol.k_max,
         "n_init": protocol.n_init,
@@ -26,16 +32,20 @@ def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
         "epsilons": "auto",
         "n_epsilons": protocol.n_epsilons,
         "similarity": "ari",
+        **changes,
     }
-    return {**settings, **changes}
+    if settings["epsilons"] == "auto" and settings["perturbation"] != "bootstrap":
+        settings["levels"] = "grid"  # a bootstrap has no levels
+    return settings
 
 
 def stadion(X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]) -> Stadion:
     """Stadion with these settings, unfitted."""
     options = dict(settings)
+    options.pop("levels", None)  # part of the key only
     first, last = options.pop("omega")
     epsilons = options.pop("epsilons")
-    if epsilons == "sqrt":  # the paper's first guess, at even steps
+    if epsilons == "sqrt":  # the paper's grid, which is also what "auto" means today
         epsilons = np.linspace(0.0, np.sqrt(X.shape[1]), options["n_epsilons"])
     return Stadion(
         data.clusterer(algorithm, options.pop("n_init")),
@@ -50,27 +60,43 @@ def stadion(X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]) 
 def fit_stadion(
     X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]
 ) -> tuple[Stadion, float]:
-    """Fitted Stadion and the seconds it took."""
+    """A fitted Stadion, and the seconds that the fit took."""
     model = stadion(X, algorithm, seed, settings)
     started = perf_counter()
     model.fit(X)
     return model, perf_counter() - started
 
 
+def fit_selector(
+    X: np.ndarray, method: str, algorithm: str, seed: int, settings: dict[str, Any]
+) -> tuple[Any, float]:
+    """A fitted selector of another method, and the seconds that the fit took."""
+    options = dict(settings)
+    selector = SELECTORS[method](
+        data.clusterer(algorithm, options.pop("n_init")),
+        k_range=range(1, options.pop("k_max") + 1),
+        random_state=seed,
+        **options,
+    )
+    started = perf_counter()
+    selector.fit(X)
+    return selector, perf_counter() - started
+
+
 def stadion_affixes(fit: str) -> tuple[str, str]:
-    """What stands before and behind the aggregation in the names of a fit's methods."""
+    """Text before and after the aggregation in the names of a fit's methods."""
     suffix = ("_extended" if "extend" in fit else "") + ("_sqrt" if "sqrt" in fit else "")
     return "stadion_", suffix
 
 
 def stadion_names(fit: str) -> list[str]:
-    """Methods of a fit, one for each aggregation."""
+    """Names of the methods of a fit, one for each aggregation."""
     prefix, suffix = stadion_affixes(fit)
     return [f"{prefix}{aggregation}{suffix}" for aggregation in AGGREGATIONS]
 
 
 def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -> dict[str, Any]:
-    """Outcomes of both aggregations, with the margin of the answer."""
+    """Outcomes of both aggregations, with the margins of their answers."""
     outcomes = {}
     for aggregation in AGGREGATIONS:
         chosen = model.reselect(aggregation=aggregation)
@@ -91,7 +117,7 @@ def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -
 
 
 def paths_outcome(model: Stadion, y: np.ndarray, seconds: float) -> dict[str, Any]:
-    """Outcome with all curves, for figures."""
+    """Outcome with all curves, which the figures need."""
     by_mean = model.reselect(aggregation="mean")
     digits = {name: getattr(model, name).round(4).tolist() for name in _CURVES}
     details = {

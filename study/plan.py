@@ -1,11 +1,11 @@
-"""Runs, and the tasks that compute them."""
+"""Runs, and the tasks that compute them. A run is one answer; a task computes several runs."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from study import protocol
@@ -24,8 +24,9 @@ def _digest(text: str, length: int) -> str:
 class Run:
     """One answer: a method, on a data set, with an algorithm, for a seed.
 
-    ``fit`` names the computation that gives it, with settings ``common`` to all runs of that
-    computation; ``own`` are the settings of this method alone. Both are canonical text.
+    ``fit`` names the computation that gives the answer. ``common`` holds the settings that all
+    runs of that computation share, and ``own`` the settings of this method alone. Both are
+    canonical text.
     """
 
     experiment: str
@@ -39,7 +40,7 @@ class Run:
 
     @property
     def settings(self) -> str:
-        """Everything that decides the result besides the fields of the row."""
+        """All settings that decide the result, besides the fields of the row."""
         return (
             f'{{"common":{self.common},"fit":"{self.fit}","own":{self.own},'
             f'"version":{protocol.VERSION}}}'
@@ -52,20 +53,32 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Identity of the run: any changed setting gives another key."""
+        """Identity of the run. A changed setting gives another key."""
         return row_key(
             self.experiment, self.dataset, self.algorithm, self.method, self.seed, self.settings_id
         )
 
+    @property
+    def former(self) -> Run | None:
+        """The same run in the first version of stablek, which searched for noise levels.
+
+        None if the run did not use the search.
+        """
+        common = json.loads(self.common)
+        if "levels" not in common:
+            return None
+        del common["levels"]
+        return replace(self, common=canonical(common))
+
 
 def row_key(*fields: Any) -> str:
-    """Key of a row from its fields, the short name of its settings last."""
+    """Key of a row from its fields. The last field is the short name of the settings."""
     return _digest(canonical([str(each) for each in fields]), 16)
 
 
 @dataclass(frozen=True)
 class Task:
-    """One computation, which gives the answers of several methods."""
+    """One computation that gives the answers of several methods."""
 
     experiment: str
     dataset: str
@@ -77,7 +90,7 @@ class Task:
 
     @property
     def methods(self) -> dict[str, dict[str, Any]]:
-        """The methods asked for, each with its own settings."""
+        """The requested methods, each with its own settings."""
         return {run.method: json.loads(run.own) for run in self.runs}
 
     def __str__(self) -> str:
@@ -86,7 +99,7 @@ class Task:
 
 
 def tasks_of(runs: Iterable[Run]) -> list[Task]:
-    """Group runs that one computation answers, in the order of their first run."""
+    """Group runs that share one computation, in the order of their first run."""
     groups: dict[Any, list[Run]] = {}
     for run in runs:
         group = (run.experiment, run.dataset, run.algorithm, run.fit, run.seed, run.common)
@@ -95,7 +108,7 @@ def tasks_of(runs: Iterable[Run]) -> list[Task]:
 
 
 def filtered(runs: Iterable[Run], wanted: dict[str, list[Any] | None]) -> Iterator[Run]:
-    """Runs with one of the wanted values in every named field; None wants all."""
+    """Runs that have one of the wanted values in every named field; None keeps all values."""
     for run in runs:
         if all(values is None or getattr(run, name) in values for name, values in wanted.items()):
             yield run

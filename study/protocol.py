@@ -1,4 +1,4 @@
-"""What is run, in numbers: the paper's settings, and a tiny copy of them for tests."""
+"""Sizes of the experiments: the paper's settings, and a tiny version of them for tests."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from stablek.datasets import list_benchmark
 
 VERSION = 1
-"""Part of the settings of every run: raise it when stablek's results change."""
+"""Part of the settings of every run. Raise it when the results of stablek change."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """Sizes of all experiments; settings that the paper fixes carry its values."""
+    """Sizes of all experiments. Settings that the paper fixes have the paper's values."""
 
     name: str
     benchmark: tuple[str, ...]
     algorithms: tuple[str, ...] = ("kmeans", "ward", "gmm", "gmm_best", "gmm_svd")
     k_max: int = 60
     n_init: int = 35
-    n_init_resampled: int = 5  # of Gap, Hennig, Lange and Ben-Hur, which cluster hundreds of sets
+    n_init_resampled: int = 5  # for Gap, Hennig, Lange, Ben-Hur: they cluster hundreds of sets
     omega_max: int = 10
     n_perturbations: int = 10
     n_epsilons: int = 10
@@ -71,7 +71,8 @@ class Protocol:
     )
     n_timings: int = 3
 
-    # The paper does not name its sixteen: clusterCrit's fourteen external criteria, ARI and NMI.
+    # The paper does not name its sixteen measures. We take ARI, NMI and the fourteen external
+    # criteria of clusterCrit.
     measures: tuple[str, ...] = (
         "ari",
         "nmi",
@@ -100,7 +101,7 @@ PAPER = Protocol(
 TINY = Protocol(
     name="tiny",
     benchmark=("three_gaussians_2d_60", "two_gaussians_3d_50"),
-    algorithms=("kmeans", "ward", "gmm", "gmm_best"),  # the fifth takes long to compile
+    algorithms=("kmeans", "ward", "gmm", "gmm_best"),  # gmm_svd takes long to compile
     k_max=4,
     n_init=2,
     n_init_resampled=1,

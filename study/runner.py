@@ -1,4 +1,4 @@
-"""Run tasks in parallel, keep every answer the moment it is there, tell how long it will take."""
+"""Run tasks in parallel, store each answer as soon as it is there, and print the time left."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_tasks(
     scheduler: str | None = None,
     deadline: float | None = None,
 ) -> int:
-    """Run the tasks; return how many of them failed. None starts after the deadline."""
+    """Run the tasks and return how many failed. No task starts after the deadline."""
     if not tasks:
         return 0
     progress = _Progress(tasks)
@@ -39,7 +39,7 @@ def run_tasks(
             stack.enter_context(Client(scheduler, **workers))
         stack.callback(store.export)
         stack.enter_context(parallel_config(backend=backend))
-        # One task at a time for each worker: the next one starts only when there is time.
+        # Each worker takes one task at a time, so that no task starts after the deadline.
         parallel = Parallel(
             jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
         )
@@ -53,20 +53,20 @@ def run_tasks(
                     progress.tell(task, error)
                     running.discard(index)
                 break
-            except BrokenProcessPool:  # which of the workers was killed is not known
+            except BrokenProcessPool:  # we cannot tell which worker was killed
                 for index in sorted(running):
                     progress.tell(tasks[index], KILLED)
                 running.clear()
     return progress.failed
 
 
-KILLED = "A worker was killed while this ran, as happens where memory runs out. Try fewer --jobs."
+KILLED = "A worker was killed while this ran; perhaps memory ran out. Try fewer --jobs."
 
 
 def _calls(
     ahead: Iterator[tuple[int, Task]], running: set[int], deadline: float | None
 ) -> Iterator[Any]:
-    """The next tasks, for as long as there is time; notes which of them run."""
+    """Yield the next tasks until the deadline, and add them to the running ones."""
     for index, task in ahead:
         if deadline is not None and monotonic() > deadline:
             return
@@ -77,7 +77,7 @@ def _calls(
 def _compute(index: int, task: Task) -> tuple[int, dict[str, Any] | None, str | None]:
     try:
         with warnings.catch_warnings():
-            # Fewer clusters than asked for, no convergence: expected on a grid up to K = 60.
+            # Too few clusters and no convergence are expected for K up to 60.
             warnings.simplefilter("ignore")
             return index, EXPERIMENTS[task.experiment].compute(task), None
     except Exception:  # one failure must not end hours of work
@@ -85,7 +85,7 @@ def _compute(index: int, task: Task) -> tuple[int, dict[str, Any] | None, str | 
 
 
 class _Progress:
-    """Lines on stderr; the time left is by the weights of the tasks."""
+    """Progress lines on stderr. The weights of the tasks give the time left."""
 
     def __init__(self, tasks: list[Task]) -> None:
         self.total, self.finished, self.failed = len(tasks), 0, 0
@@ -105,12 +105,12 @@ class _Progress:
 
 
 def weight(task: Task) -> float:
-    """Expected cost of a task, in no particular unit."""
+    """Expected cost of a task, in an arbitrary unit."""
     return float(EXPERIMENTS[task.experiment].weight(task))
 
 
 def duration(seconds: float) -> str:
-    """Time in words."""
+    """Seconds as text, in seconds, minutes or hours."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return f"{seconds:.0f} s"

@@ -1,4 +1,4 @@
-"""Finished runs: rows in SQLite while running, in CSV files for the repository."""
+"""Finished runs as rows: in SQLite while running, and in CSV files for the repository."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import csv
 import json
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from stablek.files import PREFIX, replacing
 from study.plan import Run, canonical, row_key
 
 _SCHEMA = """
@@ -23,7 +25,7 @@ _FIELDS = ("dataset", "algorithm", "method", "seed", "settings", "k", "seconds",
 
 
 def rounded(value: Any, digits: int = 6) -> Any:
-    """Numbers with few digits, so that rows read back from text are the same rows."""
+    """Round numbers to a few digits, so that rows stay the same when read back from text."""
     if isinstance(value, dict):
         return {name: rounded(each, digits) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -34,17 +36,24 @@ def rounded(value: Any, digits: int = 6) -> Any:
 
 
 class Store:
-    """Rows of finished runs; a row is there for good as soon as `add` returns."""
+    """Rows of finished runs. A row is stored for good as soon as `add` returns.
 
-    def __init__(self, home: Path) -> None:
-        home.mkdir(parents=True, exist_ok=True)
+    With ``read_only`` the store is a copy in memory, and nothing in ``home`` changes.
+    """
+
+    def __init__(self, home: Path, *, read_only: bool = False) -> None:
         self.results = home / "results"
-        self._rows = sqlite3.connect(home / "study.sqlite", timeout=60.0)
+        file = home / "study.sqlite"
+        if read_only:
+            self._rows = _copy(file)
+        else:
+            home.mkdir(parents=True, exist_ok=True)
+            self._rows = sqlite3.connect(file, timeout=60.0)
         self._rows.executescript(_SCHEMA)
         self._import()
 
     def add(self, outcomes: Iterable[tuple[Run, dict[str, Any]]]) -> None:
-        """Commit the outcomes (k, seconds, details) of one task, all or none."""
+        """Commit the outcomes (k, seconds, details) of one task: all of them or none."""
         with self._rows:
             for run, outcome in outcomes:
                 details = canonical(rounded(outcome.get("details", {})))
@@ -69,11 +78,23 @@ class Store:
         return {key for (key,) in self._rows.execute("SELECT key FROM runs")}
 
     def frame(self, runs: Iterable[Run]) -> pd.DataFrame:
-        """Finished rows of these runs, and of no others."""
-        keys = {run.key for run in runs}
-        columns = ("key", "experiment", *_FIELDS)
-        found = self._rows.execute(f"SELECT {', '.join(columns)} FROM runs")
-        frame = pd.DataFrame([row for row in found if row[0] in keys], columns=columns)
+        """Finished rows of these runs, and of no others.
+
+        A run without a row takes the row of its former settings (`Run.former`), if there is one.
+        The column ``former`` marks these rows.
+        """
+        columns = ("experiment", *_FIELDS)
+        found = {
+            key: row
+            for key, *row in self._rows.execute(f"SELECT key, {', '.join(columns)} FROM runs")
+        }
+        rows = []
+        for run in runs:
+            if run.key in found:
+                rows.append([run.key, False, *found[run.key]])
+            elif (former := run.former) is not None and former.key in found:
+                rows.append([run.key, True, *found[former.key]])
+        frame = pd.DataFrame(rows, columns=["key", "former", *columns])
         frame["details"] = [json.loads(text) for text in frame["details"]]
         frame["k"] = frame["k"].astype("Int64")
         order = ["experiment", "dataset", "algorithm", "method", "seed"]
@@ -93,9 +114,11 @@ class Store:
         _write(self.results / "settings.csv", ("id", "text"), settings)
 
     def _import(self) -> None:
-        """Take over committed rows; a row that is already there stays as it is."""
+        """Read the committed CSV files. A row that is already there stays as it is."""
         with self._rows:
             for path in sorted(self.results.glob("*.csv")):
+                if path.name.startswith(PREFIX):
+                    continue  # an export that runs now or was killed
                 with path.open(encoding="utf-8", newline="") as file:
                     for row in csv.DictReader(file):
                         self._import_row(path.stem, row)
@@ -111,10 +134,18 @@ class Store:
         self._insert(stem, identity, (k, float(row["seconds"]), details))
 
 
+def _copy(file: Path) -> sqlite3.Connection:
+    """Copy a database, if there is one, to memory."""
+    copy = sqlite3.connect(":memory:")
+    if file.exists():
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source:
+            source.execute("PRAGMA busy_timeout = 60000")
+            source.backup(copy)
+    return copy
+
+
 def _write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows([["" if cell in (None, "{}") else cell for cell in row] for row in rows])
-    part.replace(path)  # a killed export leaves the old file whole

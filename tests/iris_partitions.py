@@ -1,4 +1,4 @@
-"""The fixture of the reference numbers: standardized iris and five partitions of it."""
+"""Data behind the reference numbers: standardized iris and five partitions of it."""
 
 import numpy as np
 from sklearn.datasets import load_iris

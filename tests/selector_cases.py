@@ -1,4 +1,4 @@
-"""Every selector with settings that make it quick, for tests over the registry."""
+"""Every selector with quick settings, for tests over the registry."""
 
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
@@ -16,6 +16,6 @@ QUICK = {
 
 
 def make(name, **parameters):
-    """Selector of that name."""
+    """The selector of that name, with quick settings."""
     clusterer = GaussianMixture() if name == "bic" else KMeans(n_init=3)
     return SELECTORS[name](**{"clusterer": clusterer, **QUICK.get(name, {}), **parameters})

@@ -1,4 +1,4 @@
-"""The rule: crossing, ties, K = 1, aggregation, resampled draws."""
+"""The selection rule: crossing, ties, K = 1, aggregation, resampled draws."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
 
 
 def make_paths(stadion, *, n_draws=4, values=None):
-    """Paths with the given Stadion values: all of it between, nothing within."""
+    """Paths with the given Stadion values as between stability, and a within stability of 0."""
     stadion = np.asarray(stadion, dtype=float)
     n_k = len(stadion)
     values = tuple(range(1, n_k + 1)) if values is None else values
@@ -75,7 +75,8 @@ def test_frequency_is_that_of_resampled_draws():
     between[2, 1] = [0.3, 0.5]
     paths = StabilityPaths(**{**paths.__dict__, "between": between})
     frequency = select(paths, (1, 2, 3)).selection_frequency
-    # Both draws once (1/2): 0.45 against 0.40; the first twice (1/4): 2; the second twice: 3.
+    # A resample has both draws with probability 1/2: K = 2 wins with 0.45 against 0.40. It has
+    # the first draw twice (1/4): K = 2 wins. It has the second draw twice (1/4): K = 3 wins.
     np.testing.assert_allclose(frequency, [0, 0.75, 0.25], atol=0.05)
     assert frequency.sum() == pytest.approx(1)
 
@@ -90,7 +91,7 @@ def test_within_mean_leaves_invalid_sizes_out_and_counts_empty_as_stable():
     np.testing.assert_allclose(within[0], 0.5)
     np.testing.assert_allclose(within[1], 0.6 * 0.2 + 0.4 * 1.0)
     np.testing.assert_allclose(paths.within.mean(axis=1), within)
-    # Size 3 alone is valid in neither cluster of the second partition.
+    # If only K' = 3 counts, no K' is valid in the clusters of the second partition.
     np.testing.assert_allclose(paths.within_stability(np.array([1]))[1], 1.0)
 
 

@@ -6,8 +6,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
-from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.cluster import (
+    DBSCAN,
+    AgglomerativeClustering,
+    KMeans,
+    SpectralBiclustering,
+    SpectralCoclustering,
+)
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
 
 from stablek import Stadion, evaluate_partition
 
@@ -37,6 +44,13 @@ BAD_DATA = [
     (pd.DataFrame({"n": range(4), "name": list("abcd")}), ValueError, r"not numeric: \['name'\]"),
     (pl.DataFrame({"n": range(4), "name": list("abcd")}), ValueError, r"not numeric: \['name'\]"),
     (pa.table({"n": range(4), "name": list("abcd")}), ValueError, r"not numeric: \['name'\]"),
+    (pd.DataFrame({0: range(4), 1: pd.Timestamp("2020")}), ValueError, r"not numeric: \[1\]"),
+    (
+        pd.DataFrame({"n": range(4), "flag": pd.array([True, None] * 2, dtype="boolean")}),
+        ValueError,
+        "2 NaN value.* in column 'flag'",
+    ),
+    (pd.DataFrame({"n": [10**400, 1, 2, 3]}), ValueError, "numbers that are too large"),
     (np.array([["a", "b"], ["c", "d"]]), ValueError, "could not convert|strings|numeric"),
     (X[:, 0], ValueError, "Expected 2D array, got 1D"),
     (X[:0], ValueError, "0 sample"),
@@ -73,6 +87,8 @@ BAD_PARAMETERS = [
     ({"epsilons": []}, "epsilons must be 'auto' or a non-empty"),
     ({"epsilons": "some"}, "epsilons must be 'auto'"),
     ({"epsilons": [np.nan]}, "epsilons must be finite"),
+    ({"epsilons": [0.5, 1e200]}, r"epsilons must be at most 1e\+06 .*'uniform', got 1e\+200"),
+    ({"epsilons": [1e308], "perturbation": "warp"}, r"at most 1e\+06 for perturbation 'warp'"),
     ({"epsilons": [0.5], "perturbation": "bootstrap"}, "one level only"),
     ({"epsilons": [1.5], "perturbation": "subsample"}, "below 1, got 1.5"),
     ({"n_epsilons": 1}, "n_epsilons must be an integer of at least 2, got 1"),
@@ -103,6 +119,9 @@ def test_bad_clusterers():
         Stadion("kmeans", **FAST).fit(X)
     with pytest.raises(ValueError, match="DBSCAN has no parameter n_clusters or n_components"):
         Stadion(DBSCAN(), **FAST).fit(X)
+    for clusterer in (SpectralBiclustering(), make_pipeline(SpectralCoclustering())):
+        with pytest.raises(TypeError, match=r"must give each row one label.*rows and columns"):
+            Stadion(clusterer, **FAST).fit(X)
 
 
 def test_constant_features():

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -27,10 +28,11 @@ from sklearn.metrics import adjusted_rand_score
 import stablek
 from stablek.cli import main
 from stablek.cli._completion import script
-from stablek.cli._files import check_outputs, replacing
+from stablek.cli._files import check_outputs
 from stablek.cli._models import make_clusterer
 from stablek.cli._parser import ALGORITHMS, METHODS, build_parser
 from stablek.cli._tables import Table, number, printable, show
+from stablek.files import replacing
 from stablek.reading import FORMATS, InputError
 
 QUICK = ("--method", "calinski_harabasz", "--k", "2:4", "--jobs", "1")
@@ -49,7 +51,7 @@ def run(*args: str, **options) -> subprocess.CompletedProcess[str]:
 
 
 def run_code(code: str, *args: str, **options) -> subprocess.CompletedProcess[str]:
-    """Run main after some lines that break its world."""
+    """Run main after some code that breaks its environment."""
     program = f"import sys\n{code}\nfrom stablek.cli import main\nsys.exit(main(sys.argv[1:]))"
     return subprocess.run(
         [sys.executable, "-c", program, *args],
@@ -61,7 +63,7 @@ def run_code(code: str, *args: str, **options) -> subprocess.CompletedProcess[st
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], *said: str, status: int = 2) -> None:
-    """One line on stderr, nothing on stdout."""
+    """Assert that there is one line on stderr and nothing on stdout."""
     assert done.returncode == status, done.stderr
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1, done.stderr
@@ -137,7 +139,7 @@ def test_help(command, capsys):
 
 
 def test_examples_in_the_help_parse():
-    """Each example is a command line that stablek takes."""
+    """The parser accepts every example in the help texts."""
     parser = build_parser()
     texts = [parser.format_help()]
     for action in parser._actions:
@@ -187,7 +189,7 @@ SHELL_CASES = [
 def test_completion_bash(tmp_path):
     (tmp_path / "stablek.bash").write_text(run("completion", "bash").stdout)
     tries = [
-        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _stablek; "
+        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_stablek; "
         'echo "${COMPREPLY[*]}"'
         for words in ([repr(word) for word in line.split(" ")] for line, _ in SHELL_CASES)
     ]
@@ -197,6 +199,31 @@ def test_completion_bash(tmp_path):
     found = [line.split() for line in done.stdout.splitlines()]
     for (line, expected), words in zip(SHELL_CASES, found, strict=True):
         assert sorted(words) == sorted(expected), line
+
+
+def test_completion_bash_offers_files_and_folders(tmp_path):
+    for name in ("points.csv", "my points.csv", "labels.csv"):
+        (tmp_path / name).touch()
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "stablek.bash").write_text(script("bash"))
+    tried = {
+        "stablek select p": ["plots", "points.csv"],
+        "stablek select my": ["my points.csv"],
+        "stablek select points.csv --labels l": ["labels.csv"],
+        "stablek datasets fetch hepta --output po": ["points.csv"],
+        "stablek demo --output-dir p": ["plots"],
+    }
+    for line, expected in tried.items():
+        words = line.split()
+        shell = (
+            f"source stablek.bash; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+            'compopt() { :; }; _shtab_stablek; printf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(
+            ["bash", "-c", shell], capture_output=True, text=True, timeout=60, cwd=tmp_path
+        )
+        assert done.stderr == ""
+        assert sorted(done.stdout.splitlines()) == expected, line
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
@@ -243,11 +270,6 @@ def write_ipc(path: Path, frame: pd.DataFrame) -> None:
         sink.write_table(made)
 
 
-def arff(frame: pd.DataFrame) -> str:
-    declared = "".join(f"@attribute {name} numeric\n" for name in frame)
-    return f"@relation points\n{declared}@data\n{frame.to_csv(index=False, header=False)}"
-
-
 FORMAT_WRITERS = {
     "p.csv": lambda path, frame: frame.to_csv(path, index=False),
     "german.csv": lambda path, frame: frame.to_csv(path, index=False, sep=";", decimal=","),
@@ -256,7 +278,6 @@ FORMAT_WRITERS = {
     "p.feather": lambda path, frame: frame.to_feather(path),
     "p.arrow": write_ipc,
     "p.npy": lambda path, frame: np.save(path, frame.to_numpy()),
-    "p.arff": lambda path, frame: path.write_text(arff(frame)),
     "p.csv.gz": lambda path, frame: path.write_bytes(
         gzip.compress(frame.to_csv(index=False).encode())
     ),
@@ -285,7 +306,7 @@ def test_select_from_standard_input(table):
     header, *labels = done.stdout.split()
     assert header == "label"
     assert adjusted_rand_score(table["truth"], labels) == 1.0
-    # Standard output is taken, so the answer is told beside it.
+    # The labels go to standard output, so the answer goes to standard error.
     assert "3 clusters" in done.stderr
 
 
@@ -301,7 +322,7 @@ def test_select_from_a_pipe_in_the_file_system(points):
 
 @pytest.fixture(scope="module")
 def stadion_run(tmp_path_factory):
-    """One run of the main job that writes everything."""
+    """One run that writes all output files."""
     folder = tmp_path_factory.mktemp("run")
     X, y = blobs()
     frame = pd.DataFrame({"who": [f"row {i:02}" for i in range(60)], "x": X[:, 0], "y": X[:, 1]})
@@ -320,7 +341,9 @@ def test_answer_comes_first_and_evidence_after(stadion_run):
     _, done, _ = stadion_run
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert re.fullmatch(r"3 clusters; runner-up \d; chosen in \d+% of resampled draws", lines[0])
+    assert re.fullmatch(
+        r"3 clusters\. Next best: \d\. Chosen in \d+% of resampled draws\.", lines[0]
+    )
     header = lines.index(next(line for line in lines if "between" in line))
     assert lines[header].split() == ["K", "between", "within", "stadion", "frequency"]
     rows = [line.replace("*", "").split() for line in lines[header + 1 : header + 6]]
@@ -433,7 +456,7 @@ def test_json_on_standard_output(points, capsys):
 
 
 def test_scaling_decides(points, capsys):
-    """y has ten times the spread: without scaling it hides what x tells."""
+    """Feature y has ten times the spread of x. Without scaling it hides the clusters in x."""
     assert main(["select", points, "--method", "silhouette", "--k", "2:5"]) == 0
     scaled = capsys.readouterr().out
     assert main(["select", points, "--method", "silhouette", "--k", "2:5", "--no-scale"]) == 0
@@ -536,7 +559,7 @@ def test_compare_with_stadion_writes_a_report(points, tmp_path, capsys):
 def test_demo(tmp_path):
     done = run("demo", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "\n5 clusters; " in done.stdout
+    assert "\n5 clusters. " in done.stdout
     assert re.search(r"^\* +5 ", done.stdout, re.MULTILINE)
     assert (tmp_path / "stablek-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "5 clusters" in (tmp_path / "stablek-demo.html").read_text(encoding="utf-8")
@@ -575,15 +598,23 @@ def benchmark_files():
 
 def test_datasets_fetch_offline_is_one_line(tmp_path):
     code = (
-        "import urllib.request\n"
-        "def refuse(*_, **__): raise OSError('no network')\n"
-        "urllib.request.urlopen = refuse"
+        "import requests\n"
+        "def refuse(*_, **__): raise requests.ConnectionError('no network')\n"
+        "requests.get = refuse"
     )
     environment = {**os.environ, "STABLEK_CACHE": str(tmp_path)}
     environment.pop("STABLEK_DATA_DIR", None)
     done = run_code(code, "datasets", "fetch", "hepta", env=environment, cwd=tmp_path)
     assert_refused(done, "cannot download", "STABLEK_DATA_DIR")
     assert list(tmp_path.glob("*.csv")) == []
+
+
+def test_datasets_fetch_without_pooch_is_one_line(tmp_path):
+    environment = {**os.environ, "STABLEK_CACHE": str(tmp_path)}
+    environment.pop("STABLEK_DATA_DIR", None)
+    code = "sys.modules['pooch'] = None"
+    done = run_code(code, "datasets", "fetch", "hepta", env=environment, cwd=tmp_path)
+    assert_refused(done, "needs pooch", "pip install 'stablek[datasets]'", "STABLEK_DATA_DIR")
 
 
 # Bad input: exit 2, one line.
@@ -599,7 +630,7 @@ def test_datasets_fetch_offline_is_one_line(tmp_path):
         ("select points.csv --kk 3", "unrecognized arguments"),
         ("select points.csv --algo ward", "unrecognized arguments"),
         ("select points.csv --k", "--k: expected one argument"),
-        ("select points.csv --k two", "--k: 'two' is no range"),
+        ("select points.csv --k two", "--k: 'two' is not a range"),
         ("select points.csv --k 0:3", "--k: '0:3' must start at 1"),
         ("select points.csv --k 5:2", "runs backwards"),
         ("select points.csv --k 2,2", "without repeating"),
@@ -653,7 +684,7 @@ WRONG_DATA = [
     ("compare points.csv --methods dunn --omega 2:3", "--omega needs stadion among --methods"),
     ("compare points.csv --methods dunn --report r.html", "--report needs stadion"),
     ("datasets fetch heptaa", "did you mean 'hepta'?"),
-    # Output files, told before any work.
+    # Output files that cannot be written are refused before any work.
     ("select points.csv --report r.docx", "--report 'r.docx' must end in one of .html"),
     ("select points.csv --plot p.txt", "--plot 'p.txt' must end in one of .png"),
     ("select points.csv --labels nofolder/l.csv", "folder", "No such file or directory"),
@@ -700,7 +731,7 @@ def test_wrong_data(arguments, said, capsys, wrong_world):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("select points.csv --k two", "is no range"),
+        ("select points.csv --k two", "is not a range"),
         ("select none.csv", "No such file"),
         ("select names.csv", "not numeric"),
         ("select points.csv --k 1 --method silhouette", "cannot judge any K"),
@@ -708,7 +739,7 @@ def test_wrong_data(arguments, said, capsys, wrong_world):
     ],
 )
 def test_wrong_input_in_a_process(arguments, said, wrong_world):
-    """The same from outside: each stage at which a run can be refused."""
+    """Run the command in a process: every stage can refuse the run."""
     assert_refused(run(*arguments.split(), cwd=wrong_world), said)
 
 
@@ -744,6 +775,7 @@ def test_odd_names_make_one_line(tmp_path, capsys):
         ("plotly", ["select", "points.csv", "--report", "r.html"]),
         ("jinja2", ["select", "points.csv", "--report", "r.html"]),
         ("matplotlib", ["select", "points.csv", "--plot", "p.png"]),
+        ("shtab", ["completion", "bash"]),
     ],
 )
 def test_package_that_is_not_installed(module, arguments, wrong_world):
@@ -766,7 +798,7 @@ def test_an_error_of_stablek_itself():
     assert done.stderr.splitlines()[-1].startswith("stablek: internal error: KeyError")
 
 
-# Files are replaced whole or not at all.
+# A file is either replaced completely or left as it is.
 
 
 def test_replacing_is_all_or_nothing(tmp_path):
@@ -785,6 +817,16 @@ def test_replacing_is_all_or_nothing(tmp_path):
     assert target.read_text() == "new"
     assert target.stat().st_mode & 0o777 == 0o640
     assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_two_writers_of_one_file_have_their_own_parts(tmp_path):
+    target = tmp_path / "rows.csv"
+    with replacing(target) as first, replacing(target) as second:
+        assert first != second
+        Path(first).write_text("first")
+        Path(second).write_text("second")
+    assert target.read_text() == "first"  # the writer that finishes last
+    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_replacing_follows_links(tmp_path):
@@ -900,7 +942,7 @@ def read_all(terminal: int) -> str:
     while True:
         try:
             chunk = os.read(terminal, 4096)
-        except OSError:  # the other end is closed
+        except OSError:  # nobody reads the pipe
             break
         if not chunk:
             break
@@ -914,12 +956,15 @@ def read_all(terminal: int) -> str:
     [("SIGINT", False, 130), ("SIGINT", True, 130), ("SIGTERM", False, 143)],
 )
 def test_interrupt_mid_run(tmp_path, name, whole_group, status):
-    """Ctrl-C (which a terminal sends to the whole group): no workers, no half files."""
+    """After an interrupt no worker runs on and no partial file is left.
+
+    A terminal sends Ctrl-C to the whole process group.
+    """
     X, _ = blobs(600)
     pd.DataFrame(X).to_csv(tmp_path / "p.csv", index=False)
     (tmp_path / "l.csv").write_text("old")
     process = subprocess.Popen(
-        # No fast engine, much to do: it runs in worker processes for minutes.
+        # There is no fast engine for this, so it runs in worker processes for minutes.
         stablek_command(
             *("select", "p.csv", "--algorithm", "bisecting", "--relabel", "refit", "--k", "1:60"),
             *("--jobs", "2", "--labels", "l.csv"),
@@ -930,7 +975,7 @@ def test_interrupt_mid_run(tmp_path, name, whole_group, status):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A shell that runs tests in the background may have it ignored.
+        # A shell that runs tests in the background may set SIGINT to be ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
@@ -952,7 +997,7 @@ def test_interrupt_mid_run(tmp_path, name, whole_group, status):
 
 
 def wait_for_workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Children of the process, once some of them work."""
+    """Wait until at least two children of the process are busy; return all children."""
     end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None:
         children = psutil.Process(process.pid).children(recursive=True)
@@ -987,6 +1032,135 @@ def test_interrupt_while_numbers_are_read(tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--drop", "a\nb"], r"--drop: 'a\nb' has a line break"),
+        (["--columns", "a\rb"], r"--columns: 'a\rb' has a line break"),
+        (["--delimiter", "\xa7"], "--delimiter: '\xa7' must be one character (ASCII"),
+        (["--delimiter", "\n"], r"--delimiter: '\n' must be one character"),
+        (["--labels", "l" * 300], "File name too long"),
+        (["--labels", "l." + "l" * 250], "File name too long"),
+        (["--labels", "l\udcff.csv"], r"cannot write 'l\udcff.csv': its name is not valid UTF-8"),
+        (["--safe-csv"], "--safe-csv needs --labels"),
+    ],
+)
+def test_odd_arguments_are_refused_before_the_work(points, arguments, said, capsys, monkeypatch):
+    monkeypatch.setattr("stablek.cli._select.load", lambda _: pytest.fail("data were read"))
+    assert main(["select", points, *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert said in shown.err
+
+
+def test_names_with_line_breaks_in_quotes(tmp_path, capsys):
+    X, _ = blobs()
+    path = tmp_path / "p.csv"
+    pd.DataFrame(X, columns=["a\nb", "c"]).to_csv(path, index=False)
+    assert main(["select", str(path), *QUICK, "--drop", '"a\nb"']) == 0
+    assert "1 column standardized" in capsys.readouterr().out
+
+
+def in_shell(line: str, **options) -> subprocess.CompletedProcess[str]:
+    """Run stablek in a shell, which redirects and closes its streams."""
+    command = shlex.join(stablek_command("select"))
+    return subprocess.run(
+        ["bash", "-c", line.replace("SELECT", command)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
+    )
+
+
+def test_standard_input_is_never_replaced(points):
+    before = Path(points).read_text()
+    done = in_shell(f"SELECT - {' '.join(QUICK)} --labels {points} < {points}")
+    assert_refused(done, "--labels", "is the input file")
+    assert Path(points).read_text() == before
+
+
+def test_closed_streams(points):
+    quick = " ".join(QUICK)
+    assert_refused(in_shell(f"SELECT - {quick} <&-"), "standard input is closed; name a file")
+    assert_refused(in_shell(f"SELECT {points} >&-"), "standard output is closed", status=1)
+    done = in_shell(f"SELECT {points} {quick} --json - 2>&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["answer"]["n_clusters"] == 3
+    done = in_shell("SELECT none.csv 2>&-")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_standard_output_that_is_not_utf8(table, tmp_path):
+    table["who"] = "d\u00e9j\u00e0 vu"
+    table.drop(columns="truth").to_csv(tmp_path / "\u00e9.csv", index=False)
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONIOENCODING": "ascii"}}
+    arguments = ["select", "\u00e9.csv", "--id", "who", *QUICK]
+    done = run(*arguments, "--json", "-", **options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert json.loads(done.stdout)["data"]["source"] == "\u00e9.csv"
+    done = run(*arguments, "--labels", "-", encoding="utf-8", **options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("d\u00e9j\u00e0 vu,")  # as in a file
+    done = run(*arguments, "--labels", "\u00fc.csv", **options)
+    assert done.returncode == 0, done.stderr
+    assert r"wrote \xfc.csv" in done.stdout
+
+
+def test_input_name_that_is_not_utf8(points, tmp_path, capsys):
+    odd = str(tmp_path / "p\udcff.csv")
+    shutil.copy(points, odd)
+    written = {name: str(tmp_path / name) for name in ("r.html", "r.json")}
+    arguments = ["--report", written["r.html"], "--json", written["r.json"]]
+    assert main(["select", odd, *QUICK, *arguments]) == 0, capsys.readouterr()
+    summary = json.loads(Path(written["r.json"]).read_text(encoding="utf-8"))
+    assert summary["data"]["source"].endswith("p?.csv")
+
+
+def test_ids_that_spreadsheets_run(table, tmp_path, capsys):
+    formulas = ["=1+1", "+1", "-1", "@sum(1)"]
+    table["who"] = formulas * 15
+    table.rename(columns={"who": "=who"}).to_csv(tmp_path / "p.csv", index=False)
+    arguments = [*QUICK, "--id", "=who", "--drop", "truth", "--labels", str(tmp_path / "l.csv")]
+    for flags, sign in ([], ""), (["--safe-csv"], "'"):
+        assert main(["select", str(tmp_path / "p.csv"), *arguments, *flags]) == 0
+        with open(tmp_path / "l.csv", newline="") as file:
+            header, *rows = csv.reader(file)
+        assert header == [f"{sign}=who", "label"]
+        assert [row[0] for row in rows] == [sign + formula for formula in formulas] * 15
+    capsys.readouterr()
+
+
+def test_killed_worker_is_one_line(tmp_path):
+    X, _ = blobs(600)
+    pd.DataFrame(X).to_csv(tmp_path / "p.csv", index=False)
+    process = subprocess.Popen(
+        stablek_command(
+            *("select", "p.csv", "--algorithm", "bisecting", "--relabel", "refit", "--k", "1:60"),
+            *("--jobs", "2", "--labels", "l.csv"),
+        ),
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        workers = wait_for_workers(process)
+        busiest = max(workers, key=lambda worker: sum(worker.cpu_times()[:2]))
+        busiest.kill()
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (1, "")
+    assert err.count("\n") == 1, err
+    assert "a worker process was killed" in err
+    assert "--jobs" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
 
 
 # Size.

@@ -72,7 +72,7 @@ def test_agreement_of_methods_that_differ():
         ]
         assert row.agreement == pytest.approx(np.mean(others))
         assert np.isnan(row.stadion_agreement)
-    assert len(found.votes()) > 1  # otherwise this shows nothing
+    assert len(found.votes()) > 1  # if all methods agreed, this test would show nothing
 
 
 def test_scores_are_those_of_the_selector_alone():
@@ -208,5 +208,5 @@ def test_variants_of_one_method():
             clusterer=model, k_range=range(1, 6), random_state=3
         )
         np.testing.assert_array_equal(row.selector.scores_, alone.fit(X).scores_)
-    assert variants["mean"].k_range == [7]  # what the user gave stays as it is
+    assert variants["mean"].k_range == [7]  # the user's selector is unchanged
     assert not hasattr(variants["max"], "scores_")

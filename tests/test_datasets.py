@@ -1,14 +1,17 @@
-"""Generators have the structure they promise; the fetcher loses nothing and trusts nothing."""
+"""Generators have the documented structure. The fetcher loses no data and checks every file."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import http.server
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -91,7 +94,7 @@ def test_distribution_by_kolmogorov_smirnov(name):
     args = (5,) if name == "student" else ()
     for column in X.T:
         assert stats.kstest(column, law, args=args).pvalue > 1e-3
-    # Columns are independent: no two of them are the same numbers again.
+    # The columns are independent.
     assert np.abs(np.corrcoef(X.T) - np.eye(3)).max() < 0.1
 
 
@@ -122,7 +125,7 @@ def test_correlated_gaussians_at_k_4_are_cut_in_the_middle(seed):
         assert np.corrcoef(X[y == cluster].T)[0, 1] > 0.7
     labels = kmeans(X, 4).labels_
     table = np.array([np.bincount(labels[y == cluster], minlength=4) for cluster in range(2)])
-    # Each Gaussian is two of the four clusters, about half of its points in each.
+    # Each Gaussian is split into two clusters, with about half of its points in each.
     share = np.sort(table / table.sum(axis=1, keepdims=True), axis=1)
     assert (share[:, :2] < 0.02).all()
     assert (share[:, 2:] > 0.35).all()
@@ -166,7 +169,7 @@ def test_golf_ball_is_even():
     from sklearn.neighbors import NearestNeighbors
 
     nearest = NearestNeighbors(n_neighbors=2).fit(X).kneighbors(X)[0][:, 1]
-    assert nearest.max() / nearest.min() < 1.5  # random points on a sphere: more than 50
+    assert nearest.max() / nearest.min() < 1.5  # for random points on a sphere it is above 50
 
 
 @pytest.mark.parametrize(
@@ -204,6 +207,8 @@ def test_manifest():
     for info in infos:
         assert len(info.sha256_data) == 64
         assert len(info.sha256_target) == (64 if info.n_clusters > 1 else 0)
+        assert info.size_data > 0
+        assert (info.size_target > 0) == (info.n_clusters > 1)
 
 
 @pytest.mark.skipif(
@@ -220,6 +225,17 @@ class TestSharedFiles:
         assert np.isfinite(X).all()
         assert X.dtype == np.float64
         assert y.dtype == np.int64
+
+    @pytest.mark.parametrize("info", list_benchmark(), ids=lambda info: info.name)
+    def test_sizes(self, info):
+        home = Path(os.environ["STABLEK_DATA_DIR"])
+        if info.sha256_target:
+            points = home / "skstab" / "data" / "artificial" / f"{info.file}.csv"
+            labels = home / "skstab" / "target" / f"{info.file}.csv"
+            sizes = points.stat().st_size, labels.stat().st_size
+        else:
+            sizes = (home / "clustering-benchmark" / f"{info.file}.arff").stat().st_size, 0
+        assert (info.size_data, info.size_target) == sizes
 
     def test_numbers_and_labels_are_read_as_written(self):
         X, y = fetch_benchmark("2d-4c")
@@ -263,12 +279,25 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         pass
 
     def do_GET(self):
+        if "endless" in self.path:
+            return self.send_zeros()
         if "broken" not in self.path:
             return super().do_GET()
         self.send_response(200)
         self.send_header("Content-Length", "1000")
         self.end_headers()
         self.wfile.write(b'"V1";"V2"\n')  # and the connection closes early
+
+    def send_zeros(self):
+        """Send a compressed file that never ends, and count the blocks."""
+        self.send_response(200)
+        self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        packer = zlib.compressobj(wbits=31)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(1000):
+                self.wfile.write(packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_SYNC_FLUSH))
+                self.server.blocks += 1
 
 
 @pytest.fixture
@@ -287,12 +316,16 @@ def upstream(tmp_path, monkeypatch):
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     infos = [
-        BenchmarkInfo("Tiny", "tiny", 3, 2, 2, sha256(POINTS), sha256(LABELS)),
-        BenchmarkInfo("changed", "tiny", 3, 2, 2, sha256(b"as it was"), sha256(LABELS)),
-        BenchmarkInfo("broken", "broken", 3, 2, 2, sha256(POINTS), sha256(LABELS)),
-        BenchmarkInfo("absent", "absent", 3, 2, 2, sha256(POINTS), sha256(LABELS)),
-        BenchmarkInfo("ball", "ball", 2, 1, 1, sha256(ARFF), ""),
+        BenchmarkInfo(name, file, 3, 2, 2, sha256(data), sha256(LABELS), len(POINTS), len(LABELS))
+        for name, file, data in [
+            ("Tiny", "tiny", POINTS),
+            ("changed", "tiny", b"as it was"),
+            ("broken", "broken", POINTS),
+            ("absent", "absent", POINTS),
+            ("endless", "endless", POINTS),
+        ]
     ]
+    infos.append(BenchmarkInfo("ball", "ball", 2, 1, 1, sha256(ARFF), "", len(ARFF), 0))
     url = f"http://127.0.0.1:{server.server_port}"
     monkeypatch.setattr(
         _benchmark, "_SOURCES", dict.fromkeys(("skstab", "clustering-benchmark"), url)
@@ -361,7 +394,15 @@ def test_wrong_download_is_refused_and_not_kept(upstream):
         fetch_benchmark("changed")
     for part in (f"{upstream.url}/data/artificial/tiny.csv", sha256(POINTS), sha256(b"as it was")):
         assert part in str(error.value)
-    assert not upstream.cache.exists()
+    assert files_in(upstream.cache) == []
+
+
+def test_endless_download_is_cut_off(upstream):
+    upstream.blocks = 0
+    with pytest.raises(ValueError, match=rf"endless\.csv .* more than {len(POINTS)} bytes"):
+        fetch_benchmark("endless")
+    assert upstream.blocks < 900
+    assert files_in(upstream.cache) == []
 
 
 def test_damaged_cache_is_refused(upstream):
@@ -377,14 +418,14 @@ def test_damaged_cache_is_refused(upstream):
 def test_interrupted_download_leaves_no_file(upstream):
     with pytest.raises(ConnectionError, match=r"broken\.csv.*STABLEK_DATA_DIR"):
         fetch_benchmark("broken")
-    assert not upstream.cache.exists()
+    assert files_in(upstream.cache) == []
 
 
 def test_interrupted_write_leaves_no_file(upstream, monkeypatch):
     def full_disk(source, target):
         raise OSError("no space left")
 
-    monkeypatch.setattr(os, "replace", full_disk)
+    monkeypatch.setattr(shutil, "move", full_disk)
     with pytest.raises(OSError, match="no space left"):
         fetch_benchmark("ball")
     assert files_in(upstream.cache) == []
@@ -409,6 +450,14 @@ def test_download_can_be_forbidden(upstream):
         fetch_benchmark("Tiny", download_if_missing=False)
 
 
+def test_download_without_pooch_says_what_to_install(upstream, tmp_path, monkeypatch):
+    fetch_benchmark("Tiny", data_home=tmp_path / "given")
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"tiny\.csv needs pooch.*'stablek\[datasets\]'"):
+        fetch_benchmark("Tiny")
+    assert_is_tiny(*fetch_benchmark("Tiny", data_home=tmp_path / "given"))
+
+
 def test_unknown_name_suggests_the_nearest():
     with pytest.raises(ValueError, match=r"got 'Hepta'; did you mean 'hepta'"):
         fetch_benchmark("Hepta")
@@ -419,7 +468,7 @@ def test_unknown_name_suggests_the_nearest():
 
 
 def test_upstream_urls():
-    # Written out in full once, because nothing else here would notice a wrong folder.
+    # The full URLs, because no other test would notice a wrong folder.
     assert _benchmark._url("skstab/target/hepta.csv") == (
         "https://raw.githubusercontent.com/FlorentF9/skstab/"
         "5ce9a2ca270375c81c5ff82401356600c1bfedcf/datasets/target/hepta.csv"
@@ -434,7 +483,8 @@ def test_upstream_urls():
 def test_import_needs_no_optional_package():
     # None in sys.modules makes an import fail, as if the package were not installed.
     code = (
-        "import sys; sys.modules.update(dict.fromkeys(('pandas', 'polars', 'matplotlib'))); "
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(('pandas', 'polars', 'matplotlib', 'pooch')))\n"
         "import stablek.datasets as d; print(len(d.list_benchmark()), d.make_demo()[0].shape)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

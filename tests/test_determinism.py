@@ -1,21 +1,18 @@
 """The same seed gives the same bits, however the work is done."""
 
+import os
+import subprocess
+import sys
+
+import answers
 import numpy as np
 import pytest
 from joblib import parallel_config
-from sklearn.cluster import AgglomerativeClustering, KMeans, MiniBatchKMeans
-from sklearn.mixture import GaussianMixture
 
 from stablek import Stadion
 
 OPTIONS = {"k_range": range(1, 5), "omega": [2, 3], "n_perturbations": 3, "n_epsilons": 4}
-CASES = [
-    (KMeans(n_init=2), "extend"),
-    (KMeans(n_init=2), "refit"),
-    (MiniBatchKMeans(n_init=1), "refit"),
-    (AgglomerativeClustering(), "refit"),
-    (GaussianMixture(), "extend"),
-]
+BACKENDS = ["loky", "threading", "multiprocessing", "sequential"]
 
 
 def fingerprint(stadion):
@@ -34,17 +31,31 @@ def assert_same_bits(first, second):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize(("clusterer", "relabel"), CASES, ids=str)
-def test_bit_identical_for_any_workers(clusterer, relabel, rng):
-    X = rng.normal(size=(300, 3))  # above 256 rows scikit-learn's K-means works in chunks
-    make = Stadion(clusterer, relabel=relabel, random_state=4, **OPTIONS)
-    serial = make.fit(X)
-    others = [Stadion(**{**make.get_params(deep=False), "n_jobs": 2}).fit(X)]
-    for backend in ("threading", "loky"):
-        with parallel_config(backend=backend, n_jobs=2):
-            others.append(Stadion(**make.get_params(deep=False)).fit(X))
-    for other in others:
-        assert_same_bits(serial, other)
+@pytest.fixture(scope="module")
+def serial():
+    """Digests of fits without workers."""
+    return answers.digests()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_same_bits_for_every_backend_of_joblib(backend, serial):
+    with parallel_config(backend=backend, n_jobs=2):
+        assert answers.digests() == serial
+
+
+def test_same_bits_for_any_number_of_workers(serial):
+    assert answers.digests(n_jobs=2) == serial
+    assert answers.digests(n_jobs=-1) == serial
+
+
+@pytest.mark.parametrize(("threads", "hash_seed"), [("1", "0"), ("2", "1"), ("4", "random")])
+def test_same_bits_for_any_threads_of_libraries_and_hash_seed(threads, hash_seed, serial):
+    variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    environment = {**os.environ, **dict.fromkeys(variables, threads), "PYTHONHASHSEED": hash_seed}
+    command = [sys.executable, answers.__file__, "1"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
+    assert found == serial
 
 
 def test_repeated_fits_and_other_seeds(blobs):

@@ -1,4 +1,4 @@
-"""Displays by their numbers and their artists."""
+"""Displays show the right numbers in the right artists."""
 
 import subprocess
 import sys
@@ -25,8 +25,9 @@ from stablek.display import (
     StabilityPathsDisplay,
     TradeoffDisplay,
 )
-from stablek.display.base import OKABE_ITO, category_colors, contenders
+from stablek.display.base import OKABE_ITO, category_colors
 from stablek.display.projection import project
+from stablek.inspection import contenders
 from stablek.ranking import cliques, holm, rank_methods, wilcoxon, wilcoxon_pairs
 
 FROM_STADION = [
@@ -192,7 +193,7 @@ def test_partition_shows_every_point_once_with_stability_as_transparency(fitted,
         here = fitted.labels_ == label
         np.testing.assert_array_equal(np.asarray(points.get_offsets()), data.to_numpy()[here])
         np.testing.assert_allclose(points.get_alpha(), 0.15 + 0.85 * fitted.point_stability_[here])
-    # A column's name is shown as it is, dollar sign and all.
+    # The name of a column is shown as it is, with its dollar sign.
     assert display.ax_.get_ylabel() == "$cost"
     display.figure_.canvas.draw()
 
@@ -235,7 +236,7 @@ def test_projection_of_many_features_keeps_most_variance():
     np.testing.assert_allclose((coordinates**2).sum(axis=0), expected)
     share = expected / ((X - X.mean(axis=0)) ** 2).sum()
     assert axes[0] == f"principal component 1 ({share[0]:.0%} of variance)"
-    # The same for mirrored data up to its own mirror: no sign is left to chance.
+    # A second call gives the same signs.
     np.testing.assert_allclose(project(X)[0], coordinates)
     constant, _ = project(np.ones((4, 3)))
     np.testing.assert_array_equal(constant, np.zeros((4, 2)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -13,7 +15,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
-from stablek import seeding
+from stablek import Stadion, seeding
 from stablek.engines.agglomerative import AgglomerativeEngine, Dendrogram, unsupported
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
@@ -29,7 +31,7 @@ def engine(linkage="ward"):
     return AgglomerativeEngine(AgglomerativeClustering(linkage=linkage))
 
 
-WIDE = 40  # features, enough for the distances to be kept
+WIDE = 40  # features; from here on the engine keeps the distances
 
 
 def setting(X, perturbation="uniform", similarity="ari", relabel="refit"):
@@ -66,9 +68,9 @@ def scipys_cuts(X, linkage):
     return cuts
 
 
-def groups_of(eng, X, conf, ks=(2, 3, 5), omega=(2, 3)):
+def groups_of(eng, X, conf, k_values=(2, 3, 5), omega=(2, 3)):
     """X with its partitions, and each cluster of each partition with its re-clusterings."""
-    [whole] = eng.references(X, [Request(None, ks)], conf.entropy)
+    [whole] = eng.references(X, [Request(None, k_values)], conf.entropy)
     requests = [
         Request(np.flatnonzero(part.labels == label), omega, part)
         for part in whole
@@ -86,20 +88,35 @@ def test_every_cut_of_every_tree_equals_scipys(linkage):
         rng = np.random.default_rng(seed)
         n, p = int(rng.integers(2, 140)), int(rng.choice([1, 2, 3, 4, 5, WIDE]))
         X = rng.normal(size=(n, p)) + 4 * rng.integers(0, 3, size=(n, 1))
-        ks = tuple(range(1, n + 1))
-        [found] = engine(linkage).references(X, [Request(None, ks)], setting(X).entropy)
+        k_values = tuple(range(1, n + 1))
+        [found] = engine(linkage).references(X, [Request(None, k_values)], setting(X).entropy)
         expected = scipys_cuts(X, linkage)
-        for k in ks:
+        for k in k_values:
             np.testing.assert_array_equal(found[k - 1].labels, expected[k])
 
 
 def test_large_tree_with_many_packings_equals_scipys():
     X = blobs(1500, 3, seed=4)
-    ks = (2, 7, 40, 300, 1499)
-    [found] = engine().references(X, [Request(None, ks)], setting(X).entropy)
+    k_values = (2, 7, 40, 300, 1499)
+    [found] = engine().references(X, [Request(None, k_values)], setting(X).entropy)
     expected = scipys_cuts(X, "ward")
     for partition in found:
         np.testing.assert_array_equal(partition.labels, expected[partition.k])
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, WIDE])
+def test_both_ways_of_ward_give_one_dendrogram(p):
+    from stablek.kernels.linkage import ways
+    from stablek.kernels.linkage.grow import grow
+
+    X = blobs(300, p, seed=5)
+    found = []
+    for way in (ways.CENTROIDS, ways.MATRIX):
+        first, second, height = np.empty(299, np.intp), np.empty(299, np.intp), np.empty(299)
+        grow(X.T.copy(), ways.WARD, way, first, second, height)
+        found.append(Dendrogram(first, second, height))
+    for a, b in zip(*(tree.labels(range(1, 300)) for tree in found), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -274,13 +291,13 @@ def test_degenerate_data_gives_k_clusters_and_finite_similarities(name, linkage)
         SIMILARITIES["ari"],
         "refit",
     )
-    ks = tuple(k for k in (1, 2, 3, n - 1, n) if 1 <= k <= n)
-    [parts] = eng.references(X, [Request(None, ks)], conf.entropy)
+    k_values = tuple(k for k in (1, 2, 3, n - 1, n) if 1 <= k <= n)
+    [parts] = eng.references(X, [Request(None, k_values)], conf.entropy)
     for part in parts:
         assert len(np.unique(part.labels)) == part.k
     [values] = eng.similarities(X, [Group(None, parts)], 0, EPSILONS, conf)
     assert np.isfinite(values).all()
-    np.testing.assert_allclose(values[:, 0], 1.0)  # no noise, same tree
+    np.testing.assert_allclose(values[:, 0], 1.0)  # without noise the tree is the same
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -340,3 +357,36 @@ def test_what_is_not_honored_is_named():
         (type("Mine", (AgglomerativeClustering,), {})(), "Mine"),
     ):
         assert word in unsupported(clusterer)
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
+@pytest.mark.parametrize("n_features", [2, 40])
+def test_the_estimator_is_as_fitted_by_scikit_learn(linkage, n_features, rng):
+    X = rng.normal(size=(60, n_features))
+    clusterer = AgglomerativeClustering(linkage=linkage, compute_distances=True)
+    stadion = Stadion(clusterer, k_range=[3], epsilons=[0.1], n_perturbations=1, omega=[2]).fit(X)
+    found = stadion.best_estimator_
+    expected = AgglomerativeClustering(3, linkage=linkage, compute_distances=True).fit(X)
+    assert vars(found).keys() == vars(expected).keys()
+    assert adjusted_rand_score(found.labels_, expected.labels_) == 1
+    np.testing.assert_array_equal(found.children_, np.sort(expected.children_, axis=1))
+    np.testing.assert_allclose(found.distances_, expected.distances_)
+    for name in ("n_leaves_", "n_clusters_", "n_connected_components_", "n_features_in_"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert found.get_params() == expected.get_params()
+
+
+def test_ward_needs_no_matrix_of_all_distances():
+    """N = 20,000: a matrix of all distances has 1.6 GB; everything together needs 600 MB."""
+    script = (
+        "import resource, numpy as np\n"
+        "from sklearn.cluster import AgglomerativeClustering\n"
+        "from stablek import Stadion\n"
+        "X = np.random.default_rng(0).normal(size=(20_000, 2))\n"
+        "options = dict(k_range=[1, 2, 3], omega=[2], epsilons=[0.5], n_perturbations=1)\n"
+        "stadion = Stadion(AgglomerativeClustering(), **options).fit(X)\n"
+        "assert len(stadion.best_estimator_.labels_) == 20_000\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert int(done.stdout) / 1024 < 600

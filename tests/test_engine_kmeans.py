@@ -29,7 +29,7 @@ def setting_of(X, relabel, *, perturbation="uniform", similarity="ari", entropy=
 
 
 def groups_of(engine, X, setting, ks=KS, omega=OMEGA):
-    """X with its partitions, and every cluster of them with its own."""
+    """X with its partitions, and each cluster of each partition with its re-clusterings."""
     [whole] = engine.references(X, [Request(None, ks)], setting.entropy)
     requests = []
     for partition in whole[1:]:
@@ -45,7 +45,7 @@ def groups_of(engine, X, setting, ks=KS, omega=OMEGA):
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Scikit-learn's threads wait for each other where tests run side by side."""
+    """Use one thread: scikit-learn's threads slow each other down when tests run in parallel."""
     with threadpool_limits(1):
         yield
 
@@ -82,7 +82,7 @@ def test_extend_equals_a_loop_over_predict(data, engine, perturbation):
 
 
 def test_an_estimator_is_as_fitted_and_makes_no_copy_of_the_data(engine, monkeypatch):
-    """It has all that scikit-learn's own has, from the same centers, at little cost."""
+    """The estimator has all attributes of a KMeans that scikit-learn fits from its centers."""
     from stablek.kernels import kmeans_batches
 
     monkeypatch.setattr(kmeans_batches, "_BLOCK", 1 << 14)
@@ -149,7 +149,7 @@ def test_same_bits_for_any_cut_of_the_groups_and_any_threads(
         )
         for one, other in zip(reversed(whole), alone, strict=True):
             np.testing.assert_array_equal(one, other)
-    # One value at a time, one noise level at a time.
+    # The same for one K and one noise level at a time.
     for group, similarities in zip(groups[:4], whole, strict=False):
         for i, partition in enumerate(group.partitions):
             single = [Group(group.rows, (partition,))]
@@ -170,7 +170,7 @@ def test_coordinates_in_a_frame_stand_for_the_points(engine, shape, perturbation
     requests = [Request(g.rows, tuple(p.k for p in g.partitions)) for g in groups]
     for group, plain in zip(groups, engine.references(X, requests, setting.entropy), strict=True):
         for a, b in zip(group.partitions, plain, strict=True):
-            # Which of two centers comes first is a matter of rounding.
+            # The order of the centers depends on rounding.
             assert adjusted_rand_score(a.labels, b.labels) == 1.0
             np.testing.assert_allclose(*(p.model[p.model[:, 0].argsort()] for p in (a, b)))
     unframed = engine.similarities(X, groups, 1, EPSILONS, setting)
@@ -228,7 +228,7 @@ def test_other_perturbations_label_the_perturbed_points(data, perturbation, simi
         [expected] = generic.similarities(X, [again], 0, epsilons, setting)
         np.testing.assert_allclose(found[0], expected, atol=1e-12)
     elif kind.resamples and perturbation == "bootstrap":
-        # Three far clusters are found again in any resampled copy.
+        # Every resampled copy has the same three far clusters.
         assert found[0][2, 0] == pytest.approx(1.0)
 
 
@@ -244,10 +244,11 @@ def test_a_subsample_smaller_than_k_has_its_points_apart(data):
 
 
 def test_refit_is_as_stable_as_a_loop_of_sklearn_fits():
-    """With restarts enough for both to find the optimum.
+    """There are enough restarts for both to find the optimum.
 
-    With few, a plain loop misses it at times where there are several good solutions, and looks
-    less stable; the engine, which also starts from the reference centers, does so less often.
+    With few restarts and several good solutions, a plain loop sometimes misses the optimum and
+    looks less stable. The engine also starts from the reference centers, so it misses it less
+    often.
     """
     X, _ = make_blobs(200, 2, centers=3, cluster_std=2.0, random_state=4)
     n_draws, ks, epsilons = 24, (2, 3, 4), np.array([0.1, 0.4, 0.8])
@@ -260,7 +261,7 @@ def test_refit_is_as_stable_as_a_loop_of_sklearn_fits():
     )
     theirs = np.empty_like(ours)
     for d in range(n_draws):
-        # Other noise, so that the difference has the sampling error of both.
+        # Independent noise, so that the errors of both means add up.
         noise = Draw(99, d, len(X)).noise(2)
         for i, partition in enumerate(partitions):
             for e, epsilon in enumerate(epsilons):
@@ -268,7 +269,7 @@ def test_refit_is_as_stable_as_a_loop_of_sklearn_fits():
                 again = KMeans(ks[i], n_init=20, random_state=d).fit(noisy)
                 theirs[d, i, e] = adjusted_rand_score(partition.labels, again.labels_)
     error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / n_draws)
-    # Nine comparisons: four standard errors are one false alarm in two thousand runs.
+    # With nine comparisons, four standard errors mean one false alarm in two thousand runs.
     assert (abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 4.0 * error + 1e-3).all()
 
 
@@ -318,8 +319,8 @@ QUALITY_SETS = {
 def test_inertia_is_not_worse_than_the_best_of_sklearn(name, rng):
     """Mean inertia over seeds, relative to scikit-learn's best of the same n_init.
 
-    The criterion for each K: not more than two standard errors of the difference above
-    scikit-learn's mean. Over all K together: below it, up to 1e-9.
+    For each K the mean may exceed scikit-learn's by at most two standard errors of the
+    difference. Over all K together it may exceed it by at most 1e-9.
     """
     X = QUALITY_SETS[name](rng)
     ks = (1, 2, 3, 5, 8, 13, 22, 37, 60)
@@ -408,7 +409,7 @@ def test_honored_settings(clusterer, data):
 
 
 class Subclass(KMeans):
-    """A KMeans that may do anything."""
+    """A subclass of KMeans, which the engine does not know."""
 
 
 @pytest.mark.parametrize(

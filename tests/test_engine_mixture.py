@@ -41,20 +41,20 @@ EPSILONS = np.array([0.0, 0.2, 0.9])
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_blas_thread():
-    """Small matrix products of scikit-learn take longer in many threads than in one."""
+    """Use one thread: scikit-learn's small matrix products are slower in many threads."""
     with threadpool_limits(1):
         yield
 
 
 @pytest.fixture
 def everything_wide(monkeypatch):
-    """Matrix products for any number of features, in blocks of few points."""
+    """Use matrix products for any number of features, in blocks of few points."""
     monkeypatch.setattr(ways, "_PRODUCT_FEATURES", 1)
     in_blocks_of(64, monkeypatch)
 
 
 def in_blocks_of(size, monkeypatch):
-    """Matrix products of few points at a time, and components kept of few points only."""
+    """Use matrix products of few points at a time; keep components only of few points."""
     monkeypatch.setattr(mixture_wide, "_BLOCK", size)
     monkeypatch.setattr(ways, "_KEPT_POINTS", size)
 
@@ -108,13 +108,13 @@ def with_estimators(eng, X, groups):
 
 
 def start_of(X, labels, kind, reg_covar=1e-6):
-    """The model of labeled points, as scikit-learn's parameters to start from."""
+    """The model of labeled points, as parameters from which scikit-learn can start."""
     k, p = labels.max() + 1, X.shape[1]
     gaps = [X[labels == c] - X[labels == c].mean(axis=0) for c in range(k)]
     ridge = reg_covar * np.eye(p)
     each = np.stack([g.T @ g / len(g) + ridge for g in gaps])
     precisions = {
-        "full": lambda: np.stack([pinvh(e) for e in each]),  # symmetric to the last bit
+        "full": lambda: np.stack([pinvh(e) for e in each]),  # exactly symmetric
         "tied": lambda: np.linalg.inv(sum(g.T @ g for g in gaps) / len(X) + ridge),
         "diag": lambda: 1 / np.diagonal(each, axis1=1, axis2=2),
         "spherical": lambda: 1 / np.diagonal(each, axis1=1, axis2=2).mean(axis=1),
@@ -161,7 +161,7 @@ def check_against_scikit_learn(kind, narrow, most_features):
         assert ours.score(X) >= theirs.score(X) - 1e-6 * abs(theirs.score(X))
         for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
             expected = getattr(theirs, name)
-            # Precisions off the axes of few points are up to 1 / reg_covar.
+            # With few points some precisions are as large as 1 / reg_covar.
             atol = 1e-5 if most_features == 6 else 1e-9 * np.abs(expected).max()
             np.testing.assert_allclose(getattr(ours, name), expected, atol=atol)
 
@@ -244,7 +244,7 @@ def test_wide_models_extend_as_a_plain_loop(everything_wide, n, p):
         rows = np.arange(n) if group.rows is None else group.rows
         for i, partition in enumerate(group.partitions):
             if partition.model.subspace is not None:
-                continue  # in coordinates that scikit-learn's model does not know
+                continue  # scikit-learn's model does not know the coordinates of the subspace
             estimator = eng.estimator(X, partition)
             for e, epsilon in enumerate(levels):
                 noisy = (X + epsilon * (X.std(axis=0) * noise))[rows]
@@ -278,7 +278,7 @@ def test_wide_and_narrow_models_are_the_same(perturbation, monkeypatch):
 
 
 def test_wide_models_are_small_and_hardly_depend_on_blocks(monkeypatch):
-    """How points are cut changes rounding at most; many features are kept by few axes."""
+    """The size of the blocks changes only rounding. A component stores few axes."""
     X = np.random.default_rng(1).normal(size=(200, 300))
     X[:100, :30] += 3.0
     found = []
@@ -455,7 +455,7 @@ def test_wide_singular_covariances_raise_what_scikit_learn_raises(everything_wid
 def test_singular_covariances_raise_what_scikit_learn_raises(kind):
     X = np.repeat([[0.0, 0.0], [1.0, 2.0], [5.0, 1.0]], 6, axis=0)
     if kind == "tied":
-        X[:, 1] = 0.0  # else rounding in scikit-learn's formula leaves a variance above zero
+        X[:, 1] = 0.0  # or rounding in scikit-learn's formula leaves a positive variance
     clusterer = GaussianMixture(3, covariance_type=kind, reg_covar=0.0)
     with pytest.raises(ValueError) as theirs:
         clone(clusterer).fit(X)
@@ -582,7 +582,7 @@ def test_engine_and_class_agree_on_the_hierarchical_start(kind):
 
 @pytest.mark.parametrize("n, p", [(40, 1), (60, 2), (80, 5), (50, 20), (40, 70)])
 def test_hierarchy_merges_what_costs_least(n, p):
-    """Every merge, against costs from whole scatter matrices."""
+    """Compare every merge with the costs computed from full scatter matrices."""
     from stablek.kernels.mixture.hierarchy import grow_gaussian
 
     X = np.random.default_rng(p).normal(size=(n, p)) + 3.0 * (np.arange(n) % 3)[:, None]
@@ -651,7 +651,7 @@ def test_mixtures_are_scikit_learn_estimators(mixture):
         mixture(9).fit(data[:5])
 
 
-# The best of many K-means runs as the start.
+# Mixtures that start from the best of many K-means runs.
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -665,7 +665,7 @@ def test_one_kmeans_start_is_what_scikit_learn_takes(kind):
 
 
 def grid_of_blobs(side=4):
-    """Clusters so many that one K-means run may not find them all."""
+    """So many clusters that one K-means run may not find them all."""
     centers = [[8.0 * i, 8.0 * j] for i in range(side) for j in range(side)]
     return make_blobs(30 * side**2, centers=centers, random_state=0)
 

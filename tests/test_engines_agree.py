@@ -1,4 +1,4 @@
-"""On the paper's data the fast engines measure what the generic one measures."""
+"""The fast engines agree with the generic engine on the paper's data."""
 
 import numpy as np
 import pytest

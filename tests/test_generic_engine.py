@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
@@ -15,7 +16,7 @@ SEED = 5
 
 
 class GenericStadion(Stadion):
-    """Stadion that never takes a fast engine."""
+    """Stadion that never uses a fast engine."""
 
     _engine = "generic"
 
@@ -49,7 +50,7 @@ def stab_b(clusterer, name, X, rows, k, epsilon, extend):
 
 
 def stab_w(clusterer, name, X, k, epsilon, extend):
-    """Within stability: the paper's equation 3, leaving out sizes that are not valid."""
+    """Within stability: the paper's equation 3, without the K' that are not valid."""
     everything = np.arange(len(X))
     reference = np.zeros(len(X), int)
     if k > 1:
@@ -99,7 +100,7 @@ def test_equal_to_the_plain_loop(clusterer, name, relabel, rng):
 
 @pytest.mark.parametrize("perturbation", ["bootstrap", "subsample"])
 def test_resampling_compares_the_points_that_both_have(perturbation, rng):
-    """A clusterer that labels by the sign of the first feature never changes its mind."""
+    """Labels that depend only on the sign of a feature are the same in every resample."""
     X = rng.normal(size=(30, 2))
     stadion = GenericStadion(
         SignClusterer(),
@@ -117,8 +118,13 @@ def test_resampling_compares_the_points_that_both_have(perturbation, rng):
 
 
 class SignClusterer(KMeans):
-    """Two clusters by sign: stable under resampling for every sample."""
+    """Two clusters, by the sign of the first feature."""
 
     def fit(self, X, y=None):
         self.labels_ = (X[:, 0] > 0).astype(int) if self.n_clusters > 1 else np.zeros(len(X), int)
         return self
+
+
+def test_an_estimator_that_does_not_cluster_is_named(rng):
+    with pytest.raises(TypeError, match="PCA has neither labels_ nor predict"):
+        Stadion(PCA(), k_range=[1, 2], omega=[2]).fit(rng.normal(size=(20, 3)))

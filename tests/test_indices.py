@@ -90,14 +90,14 @@ def test_genieclust(labels, micro, macro, davies_bouldin, calinski, dunn):
 
 @st.composite
 def clustered(draw, coincident=False):
-    """Points with labels; on a coarse grid where points may coincide."""
+    """Points with labels. If points may coincide, they are on a coarse grid."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, p = draw(st.integers(4, 60)), draw(st.integers(1, 6))
     labels = random.integers(draw(st.integers(2, 6)), size=n)
     assume(2 <= len(np.unique(labels)) < n)
     if coincident:
         return random.integers(3, size=(n, p)).astype(float), labels
-    # Near the origin: scikit-learn loses digits where the mean is large against the spread.
+    # Near the origin, because scikit-learn loses digits if the mean is far above the spread.
     return (random.normal(size=(n, p)) + 0.5) * 10.0 ** draw(st.integers(-3, 3)), labels
 
 
@@ -200,7 +200,7 @@ def test_singleton_silhouette_is_zero_and_counts():
 
 
 def test_singleton_wemmert_gancarski():
-    # The singleton counts 1/N, the other cluster 1 minus its ratios 0.5/8.5 and 0.5/9.5.
+    # The singleton adds 1, and the other two points add 1 - 0.5/9 and 1 - 0.5/8.
     found = indices.wemmert_gancarski([[0.0], [1.0], [9.0]], [0, 0, 1])
     assert found == pytest.approx((1 + 2 - 0.5 / 9 - 0.5 / 8) / 3)
 
@@ -265,26 +265,27 @@ def test_sums_over_the_pairs_of_each_cluster(n_features):
     from stablek.kernels.distances import pair_sums
 
     points = np.random.default_rng(0).normal(size=(150, n_features))
-    stops = np.array([1, 60, 62, 150])
-    expected = [pdist(part).sum() for part in np.split(points, stops[:-1])]
-    found = pair_sums(np.ascontiguousarray(points.T), stops)
+    starts = np.array([0, 1, 60, 62, 150])
+    expected = [pdist(part).sum() for part in np.split(points, starts[1:-1])]
+    found = pair_sums(np.ascontiguousarray(points.T), starts)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_spanning_tree_is_minimal():
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    from stablek.kernels.distances import spanning_tree
+    from stablek.kernels.linkage.tree import spanning_tree
 
     points = np.random.default_rng(0).normal(size=(200, 4))
-    start, stop, length = spanning_tree(points)
-    assert sorted({*start, *stop}) == list(range(200))
-    np.testing.assert_allclose(length, np.linalg.norm(points[start] - points[stop], axis=1))
+    first, second, height = spanning_tree(points.T.copy())
+    assert sorted({*first, *second}) == list(range(200))
+    length = np.sqrt(height)
+    np.testing.assert_allclose(length, np.linalg.norm(points[first] - points[second], axis=1))
     assert length.sum() == pytest.approx(minimum_spanning_tree(cdist(points, points)).sum())
 
 
 def test_memory_grows_with_points_not_with_pairs():
-    # Distances of 20,000 points to each other would take 3.2 GB.
+    # All distances between 20,000 points would take 3.2 GB.
     import tracemalloc
 
     points = np.random.default_rng(0).normal(size=(8000, 2))

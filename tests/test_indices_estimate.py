@@ -1,4 +1,4 @@
-"""Indices estimated on a sample: near the truth, by about the stated error."""
+"""Indices estimated on a sample are near the truth, within about the stated error."""
 
 import numpy as np
 import pytest

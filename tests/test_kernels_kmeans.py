@@ -1,6 +1,6 @@
 """The k-means kernels against plain numpy.
 
-Run once with bounds checks on, with a cache of its own:
+To run them with bounds checks, use another cache:
 ``NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/boundscheck pytest tests/test_kernels_kmeans.py
 tests/test_engine_kmeans.py``
 """
@@ -100,7 +100,7 @@ def test_ties_go_to_the_lower_label():
 def test_nearest_labels_keep_their_precision_far_from_the_origin(rng):
     near = np.round(rng.uniform(-50, 50, size=(500, 3)) * 8) / 8
     centers = np.round(rng.uniform(-50, 50, size=(6, 3)) * 8) / 8 + 1 / 64
-    offset = 2.0**36  # exactly representable together with the eighths
+    offset = 2.0**36  # the sum with multiples of 1/64 is exact
     [labels] = nearest_labels(near + offset, [centers + offset])
     np.testing.assert_array_equal(labels, plain_labels(near, centers))
 
@@ -115,7 +115,7 @@ def test_blocks_cover_all_rows_and_batches_all_sets():
     assert [i for bounds in cut for i in range(*bounds)] == list(range(6))
     assert all(sizes[low:high].sum() <= 1 << 18 or high == low + 1 for low, high in cut)
     assert len(cut) < len(sizes)
-    # What counts is the room that they take: whole tiles of all features.
+    # The limit is on memory: a set takes whole tiles of all features.
     assert list(batches(np.array([5, 3, 4, 100]), (1 << 22) // 128)) == [(0, 2), (2, 3), (3, 4)]
 
 
@@ -159,7 +159,7 @@ def test_random_rows_are_all_equally_likely(rng):
     X = rng.normal(size=(10, 2))
     drawn = starts(X, 3, plus_plus=False, n_init=4000)
     counts = np.bincount(drawn.ravel(), minlength=10)
-    # 1200 expected, standard deviation 29.
+    # The expected count is 1200, with standard deviation 29.
     assert abs(counts - 1200).max() < 150
 
 
@@ -174,7 +174,7 @@ def test_fits_are_fixed_points_of_lloyd(rng):
 
 
 def test_one_start_without_tolerance_stops_where_sklearn_does():
-    # Well separated clusters have one optimum that every good start reaches.
+    # Well separated clusters have one optimum, and every good start reaches it.
     X, _ = make_blobs(300, 2, centers=[[0, 0], [50, 0], [0, 50], [50, 50]], random_state=0)
     [centers], [labels] = fit_all(X, [4])
     theirs = KMeans(4, n_init=10, random_state=0).fit(X)
@@ -192,7 +192,7 @@ def test_max_iter_and_tol_end_the_runs(rng):
 
 
 def test_empty_clusters_are_relocated(rng):
-    # Random starts among few distinct points repeat centers, which leaves clusters empty.
+    # With few distinct points, random starts repeat centers, which leaves clusters empty.
     X = np.repeat(rng.normal(size=(12, 2)), 20, axis=0)
     rule = RULE._replace(n_init=1, plus_plus=False)
     for seed in range(20):
@@ -230,7 +230,7 @@ def fit_by_pairs(monkeypatch, answer):
 
 
 def noisy_fit(X, ks, epsilon=0.3):
-    """Centers and labels of fits of a noisy copy; guided, so that Lloyd's steps decide alone."""
+    """Centers and labels of fits of a noisy copy. Given centers are one of the starts."""
     task = task_of(X, ks, epsilon)
     guides = np.concatenate([X[:: len(X) // k][:k] for k in ks])
     noise = np.random.default_rng(1).normal(size=X.shape)
@@ -289,7 +289,7 @@ def listed_near(boxes, columns, k, close):
 def test_centers_near_a_box_are_those_nearest_to_one_of_its_points_ties_included(n_features, rng):
     n_near = 0
     for i in range(200):
-        # On a grid many points are as close to one center as to another.
+        # On a grid many points have the same distance to two centers.
         centers = rng.integers(-8, 9, size=(15, n_features)) / 16
         box = np.sort(rng.integers(-8, 9, size=(2, n_features)) / 16, axis=0)
         near = listed_near(box[None], centers.T.ravel().copy(), 15, i % 15 if i > 100 else -1)
@@ -337,7 +337,7 @@ def test_products_of_pairs_relocate_empty_clusters(rng, monkeypatch):
     for seed in range(20):
         _, [labels] = fit_all(X, [8], rule._replace(seed=seed))
         assert len(np.unique(labels)) == 8
-    # More clusters than distinct points: some stay empty, and no two distinct points share one.
+    # More clusters than distinct points: each distinct point has a cluster, others stay empty.
     for plus_plus in (True, False):
         _, [labels] = fit_all(X, [15], rule._replace(plus_plus=plus_plus))
         assert len(np.unique(labels)) == 12

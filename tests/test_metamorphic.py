@@ -1,4 +1,4 @@
-"""What must not matter does not matter, and what must be 1 is 1."""
+"""Irrelevant changes of the input do not change the answer, and certain values are 1."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_scaling_a_feature_under_a_scale_free_pipeline(blobs, factor):
 
 
 def test_global_scale_of_noise(rng):
-    """One pooled deviation: the narrow feature drowns, the wide one does not."""
+    """With one pooled deviation, the noise hides the narrow feature and not the wide one."""
     X = np.column_stack([rng.normal(size=60), 0.01 * rng.normal(size=60)])
     X[30:, 1] += 1.0
     options = {**OPTIONS, "epsilons": [0.5]}

@@ -1,4 +1,4 @@
-"""The paper's own examples, and its benchmark data where they are at hand."""
+"""The paper's examples, and its benchmark data where they are available."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ SEEDS = range(5)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("relabel", ["extend", "refit"])
 def test_three_gaussians(seed, relabel):
-    """K = 2 and K = 3 are both stable; only inside K = 2 there is more to find."""
+    """K = 2 and K = 3 are both stable, but only K = 2 has stable sub-clusters."""
     X, _ = make_three_gaussians(random_state=seed)
     stadion = Stadion(k_range=range(1, 7), relabel=relabel, random_state=seed).fit(X)
     assert stadion.n_clusters_ == 3
@@ -55,7 +55,7 @@ def test_no_structure(make, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_uniform_square_is_a_near_tie(seed):
-    """The paper reports K = 1; the plain rule prefers many clusters by a hair at small noise."""
+    """The paper reports K = 1. At small noise, many clusters win by a tiny margin."""
     X, _ = make_uniform(random_state=seed)
     stadion = Stadion(relabel="extend", epsilons=np.linspace(0, 2**0.5, 10), random_state=seed)
     stadion.fit(X)
@@ -71,7 +71,7 @@ def test_correlated_gaussians(seed):
 
 
 def test_bootstrap_does_not_find_the_correlated_gaussians_reliably():
-    """Aligned bootstrap labels leave K above 2 stable as well: it errs for some seeds."""
+    """Under the bootstrap a K above 2 is stable too, so it is wrong for some seeds."""
     found = []
     for seed in SEEDS:
         X, _ = make_correlated_gaussians(random_state=seed)
@@ -86,19 +86,19 @@ def test_symmetry_makes_two_clusters_jump():
     X, _ = make_symmetric_triangle(random_state=0)
     stadion = Stadion(k_range=range(1, 5), relabel="refit", random_state=0).fit(X)
     assert stadion.n_clusters_ == 3
-    # Which two corners are grouped changes from copy to copy even at little noise.
+    # Even at little noise, different copies join different corners.
     assert stadion.between_stability_[1, 1] < 0.8
     assert stadion.between_stability_[2, 1] > 0.99
 
 
 class PlainStadion(Stadion):
-    """Plain K-means: the fast engine starts from the reference centers as well, and stays."""
+    """Stadion without the fast engine, which also starts from the reference centers."""
 
     _engine = "generic"
 
 
 def test_jumping_by_initialization():
-    """One random start splits a random cluster, also without noise; many starts do not."""
+    """One random start splits a random cluster, even without noise. Many starts do not."""
     X, _ = make_three_gaussians(random_state=0)
     options = {"k_range": [4], "omega": [2], "epsilons": [0.0, 0.1], "relabel": "refit"}
     once = PlainStadion(KMeans(n_init=1, init="random"), random_state=0, **options).fit(X)
@@ -116,7 +116,7 @@ def test_k_approaching_n():
     assert stadion.scores_[-1] == 0.0
     np.testing.assert_array_equal(stadion.between_stability_[-1], 1.0)
     np.testing.assert_array_equal(stadion.within_stability_[-1], 1.0)
-    # Nearly singletons: unstable between, trivially stable within.
+    # Nearly all clusters are singletons: unstable between, trivially stable within.
     assert stadion.stadion_paths_[-6:-1].mean() < -0.3
 
 
@@ -148,7 +148,7 @@ def test_2d_4c():
 @needs_data
 @pytest.mark.parametrize("relabel", ["extend", "refit"])
 def test_4clusters_corner(relabel):
-    """K-means cannot find the four; the criterion ranks what it finds as the truth does."""
+    """K-means cannot find the four clusters. Stadion ranks its partitions as the ARI does."""
     X, y = standardized("4clusters_corner")
     stadion = Stadion(k_range=range(1, 6), relabel=relabel, random_state=0).fit(X)
     assert stadion.n_clusters_ == 3

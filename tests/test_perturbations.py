@@ -1,4 +1,4 @@
-"""Each kind of perturbation does what it says."""
+"""Each kind of perturbation does what its documentation says."""
 
 import numpy as np
 import pytest
@@ -110,3 +110,13 @@ def test_errors():
     kind = resolve_perturbation(lambda data, epsilon, rng: data[:3])
     with pytest.raises(ValueError, match=r"40 rows .*\(3, 6\)"):
         perturb(X, 0.3, SCALE, Draw(0, 0, 40), kind)
+
+
+@pytest.mark.parametrize("name", sorted(PERTURBATIONS))
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_no_noise_overflows(name):
+    kind = PERTURBATIONS[name]
+    X = np.random.default_rng(0).normal(size=(30, 8))
+    epsilon = 1e6 if kind.levels == "amplitude" else 0.9
+    points, _ = perturb(X, epsilon, X.std(axis=0), Draw(0, 0, len(X)), kind)
+    assert np.isfinite((points**2).sum())

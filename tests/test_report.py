@@ -1,4 +1,4 @@
-"""The report: its summary, its files, and that text from data stays text."""
+"""The report: its summary and its files. Text from the data stays text."""
 
 import base64
 import hashlib
@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 from copy import copy
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -66,8 +67,8 @@ def test_the_answer_in_a_sentence(fitted, summary):
     share = fitted.selection_frequency_[2]
     assert order[0] == 2
     assert answer["sentence"] == (
-        f"3 clusters; runner-up {fitted.k_values_[order[1]]}; "
-        f"chosen in {share:.0%} of resampled draws"
+        f"3 clusters. Next best: {fitted.k_values_[order[1]]}. "
+        f"Chosen in {share:.0%} of resampled draws."
     )
     assert "between stability" in answer["reasons"][0]
     assert f"{fitted.scores_[2]:.3f}" in answer["reasons"][1]
@@ -135,7 +136,7 @@ def test_clusters_and_means_of_every_candidate(fitted, summary, data):
 
 
 def test_clusters_of_other_candidates_are_measured_too(fitted, summary):
-    # With two clusters, one holds two of the three blobs: it is stable inside, the other not.
+    # With K = 2, one cluster holds two of the three blobs, and only that one is stable inside.
     small, large = sorted(summary["partitions"][1]["clusters"], key=lambda c: c["size"])
     assert (small["size"], large["size"]) == (50, 100)
     levels = (fitted.epsilons_ > 0) & (fitted.epsilons_ <= fitted.crossing_epsilon_)
@@ -144,6 +145,13 @@ def test_clusters_of_other_candidates_are_measured_too(fitted, summary):
         expected = fitted.paths_.clusters[member.row][:, levels].mean()
         assert cluster["within_stability"] == pytest.approx(expected, rel=1e-5)
     assert large["within_stability"] > 5 * small["within_stability"]
+
+
+def test_a_path_that_still_rises_is_warned_of(fitted):
+    selector = copy(fitted)
+    selector.stadion_paths_ = np.sort(fitted.stadion_paths_, axis=1)
+    assert "Try larger epsilons" in " ".join(summarize(selector)["answer"]["cautions"])
+    assert "larger epsilons" not in " ".join(summarize(fitted)["answer"]["cautions"])
 
 
 def test_hidden_structure_is_warned_of(fitted):
@@ -168,7 +176,7 @@ def test_least_stable_points(fitted, summary):
 
 
 def test_the_same_cluster_keeps_its_color(summary):
-    # The blob that stands alone with K = 2 has the color that it has with K = 3.
+    # The blob that is a cluster for K = 2 and for K = 3 has the same color in both.
     labels = {p["candidate"]: p for p in summary["partitions"]}
     alone = next(c for c in labels[1]["clusters"] if c["size"] == 50)
     same = next(
@@ -191,7 +199,7 @@ def test_where_it_comes_from(fitted, summary, data):
 
 
 def test_the_snippet_gives_the_same_answer(data):
-    # No seed was given: the report tells the one that was used.
+    # No seed was given, so the report shows the seed that was used.
     clusterer = make_pipeline(StandardScaler(), AgglomerativeClustering(linkage="average"))
     selector = Stadion(
         clusterer,
@@ -214,7 +222,7 @@ def test_values_may_be_shown_in_other_units(fitted, data):
     expected = raw.groupby(fitted.labels_).mean()
     means = [cluster["means"] for cluster in chosen(summary)["clusters"]]
     np.testing.assert_allclose(means, expected, rtol=1e-5)
-    # The checksum stays that of what was fitted.
+    # The checksum is still that of the fitted data.
     assert summary["data"]["sha256"] == summarize(fitted)["data"]["sha256"]
     with pytest.raises(ValueError, match="X has 3 rows"):
         summarize(fitted, raw[:3])
@@ -223,7 +231,7 @@ def test_values_may_be_shown_in_other_units(fitted, data):
 def test_other_selectors_give_what_they_know(data):
     selector = Silhouette(k_range=range(2, 5), random_state=0).fit(data)
     for summary in (summarize(selector), summarize(selector, data)):
-        assert summary["answer"]["sentence"].startswith("3 clusters; runner-up")
+        assert summary["answer"]["sentence"].startswith("3 clusters. Next best:")
         assert summary["paths"] is None
         json.dumps(summary, allow_nan=False)
         render_html(summary)
@@ -315,7 +323,7 @@ def test_every_format_by_suffix(fitted, summary, tmp_path):
     for name in ("r.html", "r.HTM", "r.json", "r.md"):
         write_report(fitted, tmp_path / name)
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == summary
-    assert (tmp_path / "r.md").read_text(encoding="utf-8").startswith("# 3 clusters; runner-up")
+    assert (tmp_path / "r.md").read_text(encoding="utf-8").startswith("# 3 clusters. Next best:")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert (tmp_path / "r.HTM").read_text(encoding="utf-8") == page
@@ -344,6 +352,15 @@ def test_a_failure_leaves_the_old_file_whole(fitted, tmp_path, monkeypatch):
     write_report(fitted, path)
     assert json.loads(path.read_text(encoding="utf-8"))["schema"] == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_pipe_is_written_to_and_not_replaced(fitted, summary, tmp_path):
+    pipe = tmp_path / "r.json"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        fitted.report(pipe)
+        assert json.loads(reader.communicate(timeout=60)[0]) == summary
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 class Page(HTMLParser):
@@ -425,7 +442,7 @@ def test_long_names_are_cut(fitted):
 
 
 def test_a_large_report_stays_small():
-    # 100,000 rows, 60 candidates, 40 features: all that makes a report grow.
+    # Everything that makes a report large: 100,000 rows, 60 candidates, 40 features.
     rng = np.random.default_rng(0)
     n, ks = 100_000, range(1, 61)
     selector = Stadion(k_range=ks, random_state=0)
@@ -445,13 +462,19 @@ def test_a_large_report_stays_small():
         clusters=rng.uniform(size=(int(starts[-1]), 2, 20, 5)),
         members=members,
     )
-    selector._entropy = 0
+    selector._entropy, selector.k_values_ = 0, np.array(ks)
     selection = selector.reselect()
-    for name in ("epsilons", "crossing_epsilon", "scores", "n_clusters", "best_value"):
+    for name in (
+        "epsilons",
+        "counted_levels",
+        "crossing_epsilon",
+        "scores",
+        "n_clusters",
+        "best_value",
+    ):
         setattr(selector, f"{name}_", getattr(selection, name))
     for name in ("between_stability", "within_stability", "stadion_paths", "selection_frequency"):
         setattr(selector, f"{name}_", getattr(selection, name))
-    selector.k_values_ = np.array(ks)
     selector.reference_labels_ = labels
     selector.labels_ = labels[list(ks).index(selection.best_value)]
     selector.point_stability_ = rng.uniform(size=n)
@@ -461,7 +484,7 @@ def test_a_large_report_stays_small():
     assert summary["scatter"]["n_shown"] < summary["scatter"]["n_total"] == n
     assert len(summary["features"]["names"]) < summary["features"]["n_total"] == 40
     assert len(summary["partitions"]) == 60
-    # The points shown are a sample of the rows, with their own labels.
+    # The report shows a sample of the rows, with the labels of these rows.
     rows = np.array(summary["scatter"]["rows"])
     assert len(np.unique(rows)) == len(rows)
     np.testing.assert_array_equal(summary["scatter"]["labels"][7], labels[7][rows])
@@ -472,7 +495,7 @@ def test_a_large_report_stays_small():
 
 def test_notebook_answer_is_short_and_escaped(fitted):
     text = repr_html(fitted)
-    assert "<strong>3 clusters; runner-up" in text
+    assert "<strong>3 clusters. Next best:" in text
     assert text.count("<tr") == 6
     assert len(text) < 3000
 

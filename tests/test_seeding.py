@@ -1,4 +1,4 @@
-"""Randomness is a pure function of what it is for."""
+"""Random numbers depend only on the seed and on their purpose."""
 
 import numpy as np
 import pytest

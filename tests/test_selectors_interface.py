@@ -1,4 +1,4 @@
-"""What every selector promises, tested over the whole registry."""
+"""The common behavior of all selectors, tested over the whole registry."""
 
 import warnings
 
@@ -58,7 +58,7 @@ def test_registry():
 
 
 def quick_checks():
-    # Small settings: the checks fit each selector some forty times.
+    # Small settings, because the checks fit each selector about forty times.
     extra = {
         "stadion": {"omega": [2], "n_perturbations": 1, "epsilons": [0.0, 0.5]},
         "gap_a": {"n_references": 2},
@@ -67,10 +67,10 @@ def quick_checks():
         "lange": {"n_splits": 2},
         "ben_hur": {"n_pairs": 2},
         "x_means": {"n_starts": 1},
-        # Fifty points are too few for its bound on the default graph: it answers 1.
+        # On the default graph its bound answers 1 for only fifty points.
         "special_k": {"graph": "neighbors"},
     }
-    names = [name for name in NAMES if name != "stadion"]  # has its own
+    names = [name for name in NAMES if name != "stadion"]  # tested in test_sklearn_checks
     clusterers = {"bic": GaussianMixture()}
     return [
         SELECTORS[name](
@@ -101,9 +101,9 @@ def test_finds_separated_blobs(name):
         assert np.isnan(selector.scores_[0])
 
 
-@pytest.mark.parametrize("name", [name for name in ONE if name != "stadion"])  # has its own
+@pytest.mark.parametrize("name", [name for name in ONE if name != "stadion"])  # see test_paper
 def test_uniform_noise_is_one_cluster(name):
-    # Few points: with many, BIC and G-means see that a square is not one Gaussian.
+    # With more points, BIC and G-means would see that a square is not one Gaussian.
     X = StandardScaler().fit_transform(make_uniform(100, random_state=0)[0])
     extra = {"graph": "neighbors"} if name == "special_k" else {}
     selector = make(name, k_range=range(1, 6), random_state=0, **extra).fit(X)
@@ -128,7 +128,7 @@ def test_fixed_seed_fixed_bits_for_any_n_jobs(name):
 
 @pytest.mark.parametrize("name", ["gap_b", "hennig", "lange", "ben_hur"])
 def test_fixed_bits_in_processes(name):
-    clusterer = make_pipeline(StandardScaler(), KMeans(n_init=1))  # no fast engine: processes
+    clusterer = make_pipeline(StandardScaler(), KMeans(n_init=1))  # has no fast engine
     X = np.random.default_rng(1).normal(size=(40, 2))
     one, two = (
         make(name, clusterer=clusterer, k_range=[2, 3], random_state=3, n_jobs=jobs).fit(X)

@@ -1,7 +1,7 @@
-"""Methods with random parts, on iris with Ward, against other packages' long runs.
+"""Methods with random parts on iris with Ward, compared with long runs of other packages.
 
-Gap against R's clusGap, Jaccard against fpc's clusterboot, Ben-Hur and Lange against the
-authors' code. The tolerances are Monte Carlo errors.
+Gap is compared with R's clusGap, Jaccard with fpc's clusterboot, and Ben-Hur and Lange with the
+code of their authors. The tolerances are Monte Carlo errors.
 """
 
 import numpy as np
@@ -57,11 +57,11 @@ def test_lange():
 
 
 def test_bic():
-    # mclust's value (with the other sign) for one full Gaussian.
+    # The value of mclust for one full Gaussian, with the opposite sign.
     mixture = GaussianMixture(reg_covar=0.0, tol=1e-10, max_iter=2000)
     bic = BIC(mixture, k_range=range(1, 4), random_state=0).fit(X)
     assert bic.bic_[0] == pytest.approx(1050.66932384, rel=1e-8)
-    # The optimum that mclust finds for two; the start is another, the answer the same.
+    # The optimum that mclust finds for two Gaussians, from another start.
     assert bic.bic_[1] == pytest.approx(794.70900174, rel=1e-6)
     assert bic.n_clusters_ == 2
     assert (bic.scores_ == -bic.bic_).all()

@@ -14,7 +14,7 @@ from stablek.selectors.g_means import (
 )
 from stablek.selectors.gap import RULES, box_of, choose_by_rule, log_dispersions
 from stablek.selectors.hennig import cluster_jaccard
-from stablek.selectors.hofmeyr import degrees_of_freedom, local_linear, smooth
+from stablek.selectors.hofmeyr import Hofmeyr, degrees_of_freedom, local_linear, smooth
 from stablek.selectors.lange import matching_distance
 from stablek.selectors.lloyd import lloyd, solution_of
 from stablek.selectors.special_k import (
@@ -71,7 +71,7 @@ def test_gap_rules_of_one_candidate():
 
 
 class Corners:
-    """Stands in for a random generator: the ends of the ranges, alternating."""
+    """Replaces a random generator and returns both ends of each range in turn."""
 
     def uniform(self, low, high, shape):
         return np.where(np.arange(shape[0])[:, None] % 2, low, high)
@@ -91,7 +91,7 @@ def test_gap_reference_ranges_of_principal_components():
     rotated = points @ axes.T
     for j in range(4):
         found = sorted((rotated[:, j].min(), rotated[:, j].max()))
-        either = [(low[j], high[j]), (-high[j], -low[j])]  # components up to sign
+        either = [(low[j], high[j]), (-high[j], -low[j])]  # the sign of a component is arbitrary
         assert any(np.allclose(found, ends, rtol=1e-8) for ends in either)
 
 
@@ -151,7 +151,7 @@ def test_anderson_darling(values, statistic, p_value, corrected):
 def test_anderson_darling_p_value_falls_everywhere():
     grid = np.linspace(0.12, 40, 4000)
     p = np.array([anderson_darling_p_value(a, 10**6) for a in grid])
-    assert (np.diff(p) <= 2e-3).all()  # the pieces of the approximation meet within that
+    assert (np.diff(p) <= 2e-3).all()  # the gap between two pieces
     assert p[-1] == 0.0
 
 
@@ -185,12 +185,20 @@ def test_hofmeyr_smoother():
     np.testing.assert_allclose(wide[[0, -1]], [4.2571045422, 48.8295096114], rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_hofmeyr_of_one_candidate():
+    selector = Hofmeyr(k_range=[1], random_state=0).fit(X)
+    assert selector.n_clusters_ == 1
+    assert np.isfinite(selector.scores_).all()
+    assert selector.degrees_of_freedom_.tolist() == [X.shape[1]]
+
+
 def test_hofmeyr_full_rule():
     y = np.array([4.0, 30, 12, 28, 16, 40, 22, 45, 30, 60, 35, 70])
     curve, width = smooth(y, 7)
     assert width == 0.8
     np.testing.assert_allclose(curve[[1, -1]], [19.4886679179, 68.1040354118], rtol=1e-9)
-    assert curve[0] == 7  # one cluster has as many degrees of freedom as features
+    assert curve[0] == 7  # one cluster has one degree of freedom for each feature
     assert local_linear(y, 0.8)[0] == pytest.approx(5.3988427654, rel=1e-9)
 
 
@@ -210,7 +218,7 @@ def test_lange_matching_distance():
 
 
 def test_ben_hur_rule():
-    # Shares above 0.9 of Ward on iris, K = 2..6.
+    # Ward on iris, K = 2 to 6: the share of similarities above 0.9.
     assert before_largest_drop(np.array([1.00, 0.38, 0.25, 0.11, 0.03])) == 0
     assert before_largest_drop(np.array([1.0, 1.0, 0.4, 0.4 - 0.6, -0.2])) == 1  # a tie
     assert before_largest_drop(np.array([0.1, 0.2, 0.3])) in (0, 1)  # nothing drops

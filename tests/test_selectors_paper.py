@@ -1,4 +1,4 @@
-"""What the paper's supplement reports of the other methods."""
+"""What the paper's supplement reports about the other methods."""
 
 import numpy as np
 import pytest
@@ -12,10 +12,10 @@ from stablek.selectors import SELECTORS, BenHur, Lange, Stadion
 
 @pytest.mark.parametrize("seed", [2, 4])
 def test_resampling_is_misled_by_correlated_gaussians(seed):
-    """Subsamples cut the long clusters in the same places: an even K above 2 looks stable.
+    """Subsamples cut the long clusters in the same places, so that an even K above 2 looks stable.
 
-    K = 2 is near a tie at this separation, so which K each method takes differs between draws
-    of the data; these are two on which it shows.
+    At this separation K = 2 nearly ties, so the answer of a method depends on the random data.
+    These are two data sets that show the effect.
     """
     X, _ = make_correlated_gaussians(2000, separation=1.6, random_state=seed)
     lange = Lange(k_range=range(1, 7), random_state=0).fit(X)

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of an estimator."""
+"""Stadion passes scikit-learn's checks of an estimator."""
 
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks

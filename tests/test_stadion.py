@@ -1,6 +1,9 @@
-"""The estimator: what comes in, what comes out."""
+"""The estimator: its parameters, its data and its attributes."""
 
+import os
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -71,23 +74,22 @@ def test_everything_is_there_and_has_its_shape(fitted, blobs):
     assert fitted.relabel_ == "extend"
 
 
-def test_auto_levels_have_the_crossing_in_their_upper_half(fitted, blobs):
-    position = np.searchsorted(fitted.epsilons_, fitted.crossing_epsilon_)
-    assert len(fitted.epsilons_) // 2 - 1 <= position < len(fitted.epsilons_) - 1
-    tight = np.vstack([0.001 * blobs + shift for shift in ([0, 0], [1, 0], [0, 3])])
-    narrow = Stadion(KMeans(n_init=3), k_range=range(1, 10), n_perturbations=2, random_state=0)
-    narrow.fit(tight)
-    position = np.searchsorted(narrow.epsilons_, narrow.crossing_epsilon_)
-    assert 3 < position < 9
+def test_auto_levels_are_the_papers_grid(fitted, rng):
+    even = np.linspace(0, np.sqrt(2), len(fitted.epsilons_))
+    np.testing.assert_array_equal(fitted.epsilons_, even)
+    wide = Stadion(k_range=[1, 2], omega=[2], n_perturbations=1, n_epsilons=4, random_state=0)
+    wide.fit(rng.normal(size=(20, 9)))
+    np.testing.assert_array_equal(wide.epsilons_, [0, 1, 2, 3])
 
 
-def test_levels_extend_when_nothing_has_crossed(rng):
-    """In many dimensions two far clusters survive noise beyond sqrt(p)."""
-    X = np.vstack([rng.normal(size=(40, 20)), rng.normal(size=(40, 20)) + 50])
-    stadion = Stadion(k_range=[1, 2], omega=[2, 3], n_perturbations=2, random_state=0).fit(X)
-    assert stadion.n_clusters_ == 2
-    assert stadion.crossing_epsilon_ < stadion.epsilons_[-1]
-    assert stadion.epsilons_[-1] > np.sqrt(20)
+def test_counted_levels_are_those_of_the_scores(fitted, blobs):
+    expected = (fitted.epsilons_ > 0) & (fitted.epsilons_ <= fitted.crossing_epsilon_)
+    np.testing.assert_array_equal(fitted.counted_levels_, expected)
+    assert 0 < expected.sum() < len(expected) - 1
+    best = fitted.stadion_paths_[:, fitted.counted_levels_].max(axis=1)
+    np.testing.assert_array_equal(fitted.scores_, best)
+    whole = clone(fitted).set_params(until_crossing=False).fit(blobs)
+    np.testing.assert_array_equal(whole.counted_levels_, whole.epsilons_ > 0)
 
 
 def test_point_stability_is_lowest_between_the_clusters(rng):
@@ -183,7 +185,7 @@ def test_any_clusterer(clusterer, relabel, blobs):
     stadion = Stadion(clusterer, **SMALL).fit(blobs)
     assert repr(clusterer.get_params()) == before
     assert stadion.relabel_ == relabel
-    # Single linkage sets one point apart from the three clusters before it splits any.
+    # Single linkage may add a fourth cluster of a single point.
     single = getattr(clusterer, "linkage", None) == "single"
     assert stadion.n_clusters_ in ((3, 4) if single else (3,))
     assert hasattr(stadion, "predict") == (relabel == "extend")
@@ -337,7 +339,7 @@ def test_fewer_clusters_than_asked_is_told(blobs):
 
 
 def test_a_cluster_that_hides_others_is_told(blobs):
-    """Of three clusters, K = 2 joins two: one of its clusters hides a partition into 2."""
+    """K = 2 joins two of the three clusters, so one of its clusters hides two."""
     stadion = Stadion(k_range=[2], n_perturbations=4, random_state=0).fit(blobs)
     hidden = {c.size: c.hidden_k for c in stadion.cluster_stability_}
     assert hidden == {30: None, 60: 2}
@@ -357,5 +359,60 @@ def test_warnings_of_the_clusterer_come_from_the_fits_on_x_only(blobs):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Stadion(Chatty(), **{**SMALL, "k_range": [1, 2], "omega": [2]}).fit(blobs)
-    # One fit for K = 2; another for the best estimator where that is K = 1.
+    # One fit is for K = 2. If K = 1 is the answer, another fit gives the best estimator.
     assert 1 <= sum("about every fit" in str(w.message) for w in caught) <= 2
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e10, 1e12])
+@pytest.mark.parametrize(
+    "clusterer", [KMeans(n_init=2), GaussianMixture()], ids=lambda c: type(c).__name__
+)
+def test_predict_gives_the_labels_of_the_fit_far_from_the_origin(clusterer, offset, rng):
+    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 8]) + offset
+    options = {"k_range": [2, 3, 4], "epsilons": [0.2], "n_perturbations": 2, "omega": [2]}
+    stadion = Stadion(clusterer, random_state=0, **options).fit(X)
+    np.testing.assert_array_equal(stadion.predict(X), stadion.labels_)
+    moved = stadion.predict(X[::-1])
+    np.testing.assert_array_equal(moved, stadion.labels_[::-1])
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [KMeans(), AgglomerativeClustering(), GaussianMixture(), MiniBatchKMeans(), BisectingKMeans()],
+    ids=lambda c: type(c).__name__,
+)
+def test_the_estimator_of_one_cluster_is_fitted_and_seeded(clusterer, rng):
+    X = rng.normal(size=(300, 3))
+    options = {"k_range": [1], "epsilons": [0.2], "n_perturbations": 1, "omega": [2]}
+    stadion, again = (Stadion(clusterer, random_state=0, **options).fit(X) for _ in range(2))
+    assert stadion.n_clusters_ == 1
+    assert (stadion.labels_ == 0).all()
+    found, other = stadion.best_estimator_, again.best_estimator_
+    for name in ("cluster_centers_", "means_", "covariances_", "precisions_", "children_"):
+        if hasattr(found, name):
+            np.testing.assert_array_equal(getattr(found, name), getattr(other, name))
+    if hasattr(found, "cluster_centers_") and not isinstance(clusterer, MiniBatchKMeans):
+        np.testing.assert_allclose(found.cluster_centers_, X.mean(axis=0)[None], atol=1e-12)
+    if hasattr(stadion, "predict"):
+        np.testing.assert_array_equal(stadion.predict(X), stadion.labels_)
+
+
+def test_a_fit_in_a_forked_child_ends():
+    """OpenMP hangs in a child if both the parent and the child use several threads."""
+    script = (
+        "import os, numpy as np\n"
+        "from sklearn.cluster import KMeans\n"
+        "from sklearn.mixture import GaussianMixture\n"
+        "from stablek import Stadion\n"
+        "X = np.random.default_rng(0).normal(size=(2000, 3))\n"
+        "KMeans(3, n_init=1).fit(X)\n"
+        "child = os.fork()\n"
+        "for clusterer in (KMeans(n_init=1), GaussianMixture()):\n"
+        "    options = dict(k_range=[1], epsilons=[0.2], n_perturbations=1, omega=[2])\n"
+        "    Stadion(clusterer, **options).fit(X).predict(X)\n"
+        "if child:\n"
+        "    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    subprocess.run(command, check=True, timeout=300, env=environment)

@@ -42,7 +42,7 @@ def study(*arguments):
 
 
 def rows(home, experiment="table1"):
-    """Committed rows without their times."""
+    """Rows of the CSV file, without their times."""
     with (home / "results" / f"{experiment}.csv").open(newline="") as file:
         return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
 
@@ -57,7 +57,7 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def docs(home):
-    """Its page and figures."""
+    """Page and figures of the tiny plan."""
     assert study("tables", "--plan", "tiny", "--home", home, "--docs", home / "docs") == 0
     assert study("figures", "--plan", "tiny", "--home", home, "--docs", home / "docs") == 0
     return home / "docs"
@@ -80,7 +80,7 @@ def test_page_has_every_section_table_and_figure(docs):
     assert linked == {path.name for path in (docs / "study").iterdir()}
     expected = {"differences_kmeans.svg", "importance.svg", "dimension.svg", "k_to_n.svg"}
     assert expected | {"jump_init.png", "cost.svg", "paths_three_gaussians.svg"} <= linked
-    for number in ("7.58", "8.33", "17.07"):  # the paper's, beside ours
+    for number in ("7.58", "8.33", "17.07"):  # numbers of the paper
         assert number in page
 
 
@@ -106,7 +106,7 @@ def test_rows_of_a_part_are_missing_and_said_so(tmp_path):
     assert study("tables", "--plan", "tiny", "--home", tmp_path, "--docs", tmp_path) == 0
     page = (tmp_path / "study.md").read_text(encoding="utf-8")
     assert page.count("Not run yet.") == 5
-    # Methods without rows have the paper's numbers and no others; 14 of 21 were run.
+    # 14 of 21 methods were run. The others have only the paper's numbers.
     assert "| Stadion-max | 7.46 | – | 50 | – |" in page
     assert "Ranks among 14 of 21 methods on 2 of 2 data sets" in page
 
@@ -152,7 +152,7 @@ def _count(database):
     try:
         with sqlite3.connect(database) as connection:
             return connection.execute("SELECT count(*) FROM runs").fetchone()[0]
-    except sqlite3.OperationalError:  # the table is not there yet
+    except sqlite3.OperationalError:  # the table does not exist yet
         return 0
 
 
@@ -164,6 +164,48 @@ def test_committed_rows_are_taken_over(home, docs, tmp_path, capsys):
     assert (tmp_path / "study.md").read_text() == (docs / "study.md").read_text()
     for path in (home / "results").glob("*.csv"):
         assert (tmp_path / "results" / path.name).read_text() == path.read_text()
+
+
+def test_only_run_writes_to_the_store(home, tmp_path, capsys):
+    """Fresh from the repository, and with a database: status works on a read-only folder."""
+    runs = plan(TINY)
+    shutil.copytree(home / "results", tmp_path / "fresh" / "results")
+    shutil.copytree(home, tmp_path / "used")
+    for name in ("fresh", "used"):
+        before = _contents(tmp_path / name)
+        assert study("status", "--plan", "tiny", "--home", tmp_path / name) == 0
+        assert f"{len(runs)} of {len(runs)} runs are done" in capsys.readouterr().out
+        assert _contents(tmp_path / name) == before
+    assert study("status", "--plan", "tiny", "--home", tmp_path / "none") == 0
+    assert not (tmp_path / "none").exists()
+
+
+def _contents(folder):
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+@pytest.mark.parametrize("damage", ["not a database", "half of it"])
+def test_a_damaged_store_says_how_it_is_rebuilt(home, tmp_path, damage, capsys):
+    shutil.copytree(home / "results", tmp_path / "results")
+    whole = (home / "study.sqlite").read_bytes()
+    database = tmp_path / "study.sqlite"
+    broken = b"damaged" * 1000 if damage == "not a database" else whole[: len(whole) // 2]
+    database.write_bytes(broken)
+    for name in ("status", "run", "tables"):
+        with pytest.raises(SystemExit, match=r"study\.sqlite is damaged .* delete it: .*results"):
+            study(name, "--plan", "tiny", "--home", tmp_path, "--docs", tmp_path)
+    assert database.read_bytes() == broken
+    database.unlink()
+    assert study("run", "--plan", "tiny", "--home", tmp_path) == 0
+    assert "0 tasks to do" in capsys.readouterr().err
+
+
+def test_the_part_of_a_killed_export_is_not_imported(home, tmp_path):
+    shutil.copytree(home / "results", tmp_path / "results")
+    whole = (home / "results" / "table1.csv").read_text()
+    (tmp_path / "results" / ".stablek-killed.csv").write_text(whole[: len(whole) // 2])
+    assert Store(tmp_path).done() == Store(home).done()
 
 
 def test_a_figure_is_the_same_file_for_the_same_rows(home, docs, tmp_path):
@@ -188,6 +230,35 @@ def test_a_changed_setting_is_a_new_row(tmp_path):
     store.add([(before, {"k": 2, "seconds": 1.0}), (after, {"k": 3, "seconds": 1.0})])
     assert store.frame(old)["k"].tolist() == [2]
     assert store.frame(new)["k"].tolist() == [3]
+
+
+def test_rows_of_the_search_for_levels_are_shown_until_the_grid_has_rows(tmp_path):
+    run = next(run for run in plan(TINY) if run.method == "stadion_max_extended")
+    assert run.former.key != run.key
+    assert run.former.former is None
+    store = Store(tmp_path)
+    store.add([(run.former, {"k": 2, "seconds": 1.0})])
+    assert run.key not in store.done()
+    assert "1 runs used the search of the first version, 0 the fixed grid" in _status(store)
+    assert store.frame([run])[["key", "former", "k"]].values.tolist() == [[run.key, True, 2]]
+    store.add([(run, {"k": 3, "seconds": 1.0})])
+    assert store.frame([run])[["key", "former", "k"]].values.tolist() == [[run.key, False, 3]]
+    assert "0 runs used the search of the first version, 1 the fixed grid" in _status(store)
+
+
+def _status(store):
+    return page._status(plan(TINY), store.frame(plan(TINY))).markdown()
+
+
+def test_only_the_default_levels_have_former_rows():
+    """The committed settings with a search are those of `Run.former`, and no others."""
+    with (ROOT / "study" / "results" / "settings.csv").open(newline="") as file:
+        texts = {row["text"] for row in csv.DictReader(file)}
+    searched = {text for text in texts if '"auto"' in text and '"bootstrap"' not in text}
+    runs = plan(PAPER)
+    former = {run.former.settings for run in runs if run.former is not None}
+    assert searched == former
+    assert searched.isdisjoint(run.settings for run in runs)
 
 
 def test_a_new_version_is_a_new_row(monkeypatch):
@@ -274,7 +345,7 @@ def test_the_paper_plan_is_the_papers():
         ranks = [
             columns[algorithm][0] for columns in paper.TABLE1.values() if algorithm in columns
         ]
-        # Average ranks of m methods sum to m (m + 1) / 2: a check of the numbers as typed.
+        # Average ranks of m methods sum to m (m + 1) / 2, which finds typing errors.
         assert sum(ranks) == pytest.approx(len(ranks) * (len(ranks) + 1) / 2, abs=0.15)
     settings = len(PAPER.draws) * len(hyperparameters.NOISES) * len(PAPER.omegas)
     assert settings == 160
@@ -333,10 +404,10 @@ def test_ranks_and_wins_by_hand():
             row("a", "oracle", 2, ari=[0.0, 0.9, 0.6]),
             row("b", "oracle", 3, ari=[0.0, 0.8, 0.7]),
             row("a", "good", 2),
-            row("b", "good", 2),  # better than the oracle's partition, and not a win
+            row("b", "good", 2),  # has a higher ARI than the oracle's partition, but is no win
             row("a", "poor", 3),
             row("b", "poor", pd.NA),  # no answer counts as one cluster
-            row("c", "good", 2),  # no oracle: cannot be judged
+            row("c", "good", 2),  # cannot be judged without a row of the oracle
         ]
     )
     judged = scores.judged(frame)
@@ -366,7 +437,7 @@ def test_ranks_by_seed_take_what_ran_once_from_the_first_seed():
     [seeds] = [block for block in blocks if getattr(block, "name", "") == "table1_seeds"]
     [stadion] = [dict(zip(seeds.columns, row, strict=True)) for row in seeds.rows]
     assert stadion["wins by seed"] == "1 of 1, 0 of 1"
-    # All three agree with the first seed; with the second, oracle and silhouette share 1.5.
+    # All three agree for the first seed. For the second, oracle and silhouette share rank 1.5.
     assert stadion["rank and place by seed"] == "2.00 (1), 3.00 (3)"
 
 
@@ -394,7 +465,7 @@ def test_a_missing_run_is_no_answer_of_one_cluster():
         row("b", "table1", "oracle", 2, ari=aris),
         row("b", "table1", "silhouette", 2),
     ]
-    assert len(blocks()) == 2  # two methods have both data sets, too few to rank
+    assert len(blocks()) == 2  # only two methods have both data sets, too few to rank
 
 
 def test_methods_with_few_data_sets_are_not_ranked():
@@ -408,7 +479,7 @@ def test_methods_with_few_data_sets_are_not_ranked():
 
 def test_sign_test_by_hand():
     ours, theirs = pd.Series([1, 1, 1, 1, 0, 1]), pd.Series([0, 0, 0, 0, 0, 0])
-    # Five better, one equal: twice the chance of five heads.
+    # Five are better and one is equal: p is twice the probability of five heads.
     assert significance.sign_test(ours, theirs) == (5, 1, 0, pytest.approx(2 / 32))
     assert significance.sign_test(ours, ours) == (0, 6, 0, 1.0)
 
@@ -448,7 +519,7 @@ def test_fanova_of_a_constant_says_nothing():
 
 
 def test_slices_have_their_own_setting(home):
-    """A slice of the wide fit is what a fit with that setting gives."""
+    """A slice of the wide fit equals a separate fit with that setting."""
     [row] = [
         row
         for row in Store(home).frame(plan(TINY)).itertuples()

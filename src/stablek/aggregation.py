@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,13 @@ Floats = NDArray[np.float64]
 Aggregation = Callable[[Floats], float]
 
 TIE = 1e-12
-"""Scores that differ by less are equal, and the smaller K wins."""
+"""Scores that differ by less are equal. The smaller K wins."""
 
 HIDDEN = 0.9
-"""A partition inside a cluster with this share of the chosen one's stability is hidden there."""
+"""A cluster hides a partition that has this share of the chosen partition's stability."""
 
 N_RESAMPLES = 1000
-"""How often the draws are resampled for the selection frequency."""
+"""Number of times that the draws are resampled for the selection frequency."""
 
 AGGREGATIONS: dict[str, Any] = {"max": np.max, "mean": np.mean}
 
@@ -79,7 +80,7 @@ def crossing(stadion: Floats, epsilons: Floats) -> NDArray[np.intp]:
 def counted_levels(
     epsilons: Floats, crossing_epsilon: float, *, until_crossing: bool = True
 ) -> NDArray[np.bool_]:
-    """Which noise levels a score is made of: the positive ones up to the crossing, if any.
+    """Which noise levels count for a score: the positive ones, up to the crossing if there is one.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def counted_levels(
 
 def select(
     paths: StabilityPaths,
-    candidates: tuple[Any, ...],
+    k_values: tuple[Any, ...],
     *,
     aggregation: str | Aggregation = "max",
     until_crossing: bool = True,
@@ -108,11 +109,11 @@ def select(
     ----------
     paths : StabilityPaths
         What was measured.
-    candidates : tuple
-        The values that may be chosen. The one-cluster partition takes part if 1 is among them,
-        or if values are not numbers of clusters.
+    k_values : tuple
+        The candidates. The one-cluster partition takes part if 1 is among them, or if values are
+        not numbers of clusters.
     aggregation : {"max", "mean"} or callable
-        From a path, over the positive noise levels that count, to a score.
+        Turns the levels of a path that count into a score.
     until_crossing : bool
         Whether only levels up to the crossing count.
     n_perturbations : int or None
@@ -129,21 +130,24 @@ def select(
     within = paths.within_stability(columns)[..., :n_draws]
     per_draw = between - within
 
-    trivial_allowed = paths.k_values[0] is None or 1 in candidates
-    chooser = _Chooser(paths.epsilons, aggregate, until_crossing, trivial_allowed)
-    scores, winner, last = chooser(per_draw.mean(axis=-1)[None])
+    rule = _Rule(
+        paths.epsilons,
+        aggregate,
+        until_crossing=until_crossing,
+        one_cluster_allowed=paths.k_values[0] is None or 1 in k_values,
+    )
+    scores, winner, last = rule.choose(per_draw.mean(axis=-1)[None])
     weights = seeding.generator(entropy, "selection frequency").multinomial(
         n_draws, np.full(n_draws, 1.0 / n_draws), size=N_RESAMPLES
     )
     resampled = np.tensordot(weights / n_draws, per_draw, axes=(1, 2))
-    _, winners, _ = chooser(resampled)
+    _, winners, _ = rule.choose(resampled)
     frequency = np.bincount(winners, minlength=len(paths.k_values)) / N_RESAMPLES
 
-    path_of = {value: path for path, value in enumerate(paths.k_values)}
-    index = [path_of[value] for value in candidates]
+    index = [paths.k_values.index(k) for k in k_values]
     best = int(winner[0])
     return Selection(
-        k_values=candidates,
+        k_values=k_values,
         n_clusters=paths.n_clusters[best],
         best_value=paths.k_values[best],
         epsilons=paths.epsilons,
@@ -151,40 +155,49 @@ def select(
         within_stability=within.mean(axis=-1)[index],
         stadion_paths=per_draw.mean(axis=-1)[index],
         scores=scores[0][index],
-        crossing_epsilon=float(paths.epsilons[last[0]]) if last[0] >= 0 else 0.0,
+        crossing_epsilon=rule.crossing_epsilon(last[0]),
+        counted_levels=rule.counted(last[0]),
         selection_frequency=frequency[index],
     )
 
 
-class _Chooser:
-    """The rule, for a stack of Stadion paths of shape (n, n_k, n_epsilons)."""
+@dataclass(frozen=True)
+class _Rule:
+    """The rule that turns Stadion paths into a choice."""
 
-    def __init__(
-        self, epsilons: Floats, aggregate: Any, until_crossing: bool, trivial_allowed: bool
-    ) -> None:
-        self.epsilons, self.aggregate = epsilons, aggregate
-        self.until_crossing, self.trivial_allowed = until_crossing, trivial_allowed
+    epsilons: Floats
+    aggregate: Any
+    until_crossing: bool
+    one_cluster_allowed: bool
 
-    def __call__(self, stadion: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
-        """Scores (n, n_k), winning path (n,) and index of the crossing (n,)."""
+    def choose(self, stadion: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+        """Scores (n, n_k), winning path (n,) and index of the crossing (n,).
+
+        ``stadion`` is a stack of paths, (n, n_k, n_epsilons).
+        """
         last = crossing(stadion, self.epsilons)
         scores = np.empty(stadion.shape[:2])
         for end in np.unique(last):
             same = last == end
-            counted = counted_levels(
-                self.epsilons,
-                float(self.epsilons[end]) if end >= 0 else 0.0,
-                until_crossing=self.until_crossing,
-            )
-            scores[same] = self._aggregate(stadion[same][:, :, counted])
+            scores[same] = self._aggregate(stadion[same][:, :, self.counted(end)])
         ranked = scores.copy()
-        if not self.trivial_allowed:
+        if not self.one_cluster_allowed:
             ranked[:, 0] = -np.inf
         # The first path within a tie of the best: values are in ascending order.
         winner = np.argmax(ranked >= ranked.max(axis=1, keepdims=True) - TIE, axis=1)
-        if self.until_crossing and self.trivial_allowed:
+        if self.until_crossing and self.one_cluster_allowed:
             winner[last < 0] = 0
         return scores, winner, last
+
+    def crossing_epsilon(self, last: int) -> float:
+        """Noise level of a crossing's index; 0 if there is no crossing."""
+        return float(self.epsilons[last]) if last >= 0 else 0.0
+
+    def counted(self, last: int) -> NDArray[np.bool_]:
+        """Which levels count if the crossing has that index."""
+        return counted_levels(
+            self.epsilons, self.crossing_epsilon(last), until_crossing=self.until_crossing
+        )
 
     def _aggregate(self, paths: Floats) -> Floats:
         if self.aggregate in (np.max, np.mean):
@@ -219,10 +232,10 @@ def _n_draws(paths: StabilityPaths, n_perturbations: int | None) -> int:
 
 
 def cluster_stability(paths: StabilityPaths, selection: Selection) -> list[ClusterStability]:
-    """Inside of each cluster of the chosen partition, over the levels up to the crossing.
+    """Stability inside each cluster of the chosen partition, over the levels up to the crossing.
 
-    What is hidden is judged at the level at which the chosen path is highest: there a partition
-    inside a cluster that is nearly as stable as the chosen one is a structure of its own.
+    A cluster hides sub-clusters if some partition of it is nearly as stable as the chosen one, at
+    the level at which the chosen path is highest.
     """
     best = paths.k_values.index(selection.best_value)
     levels = counted_levels(paths.epsilons, selection.crossing_epsilon)
@@ -230,18 +243,13 @@ def cluster_stability(paths: StabilityPaths, selection: Selection) -> list[Clust
     path = np.where(levels, paths.stadion[best].mean(axis=-1), -np.inf)
     peak = int(np.argmax(path))
     stable = HIDDEN * float(paths.between[best, peak].mean())
-    inside = paths.clusters[:, :, peak].mean(axis=-1)
+    inside = np.nan_to_num(paths.clusters[:, :, peak].mean(axis=-1), nan=-np.inf)
     found = []
     for member in paths.members[best]:
-        values = np.nan_to_num(inside[member.row], nan=-np.inf)
-        # Where K = 1 was chosen nothing beat it, so nothing is called hidden.
-        hidden = best > 0 and values.max() >= stable
-        found.append(
-            ClusterStability(
-                member.label,
-                member.size,
-                float(within[member.row]),
-                paths.omega[int(np.argmax(values))] if hidden else None,
-            )
-        )
+        similarities = inside[member.row]
+        # Nothing beats K = 1 if it was chosen, so it hides nothing.
+        hides = best > 0 and similarities.max() >= stable
+        hidden_k = paths.omega[int(np.argmax(similarities))] if hides else None
+        within_stability = float(within[member.row])
+        found.append(ClusterStability(member.label, member.size, within_stability, hidden_k))
     return found

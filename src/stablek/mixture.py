@@ -73,7 +73,7 @@ def hierarchical_labels(X: Floats, k_values: Sequence[int]) -> list[Ints]:
     >>> np.bincount(labels)
     array([49, 62, 39])
     """
-    from stablek.kernels.cuts import cut
+    from stablek.kernels.linkage.cuts import cut
 
     first, second = hierarchical_edges(X)
     finest = np.empty(len(X), dtype=np.intp)

@@ -1,12 +1,12 @@
 """Perturbed copies of data: one short function per kind.
 
-Each function takes the points, the noise level, the scale of every feature and the `Draw`, and
-returns the perturbed points, with the rows it kept where it resamples. A kind's ``levels`` tells
-what epsilon means to it:
+Each function takes the points, the noise level, the scale of every feature, and the `Draw`. It
+returns the perturbed points; if it resamples, it also returns the rows that it kept. The attribute
+``levels`` says what epsilon means:
 
 - ``"amplitude"``: any non-negative number, in units of the features' standard deviation;
-- ``"share"``: the share of rows or features that is left out, from 0 to below 1;
-- ``"single"``: the kind has one level only, written as epsilon = 1.
+- ``"share"``: the share of rows or features to leave out, from 0 to below 1;
+- ``"single"``: there is one level only, written as epsilon = 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Draw:
-    """One perturbed copy: the source of its random numbers.
+    """The source of the random numbers of one perturbed copy.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Draw:
     n_rows : int
         Number of rows of the whole data.
     rows : ndarray or None
-        The rows at hand, None for all: a cluster's points get the noise that they have in X.
+        The rows to perturb; None for all. The points of a cluster get the same noise as in X.
     """
 
     entropy: int
@@ -48,37 +48,37 @@ class Draw:
     rows: Rows | None = None
 
     def noise(self, n_columns: int, *, gaussian: bool = False) -> Floats:
-        """Noise of the rows at hand: uniform on [-1, 1], or standard normal."""
+        """Noise of these rows: uniform on [-1, 1], or standard normal."""
         whole = seeding.noise(
             self.entropy, self.number, n_columns, 0, self.n_rows, gaussian=gaussian
         )
         return whole if self.rows is None else whole[self.rows]
 
     def generator(self) -> np.random.Generator:
-        """Generator for choices that are not made row by row; the same for every epsilon."""
+        """Generator for choices that are not made row by row. It is the same for every epsilon."""
         return seeding.generator(self.entropy, "draw", self.number)
 
 
 @dataclass(frozen=True)
 class Perturbation:
-    """A kind of perturbation: its function and what can be done with it.
+    """A kind of perturbation: its function and its properties.
 
     Parameters
     ----------
     name : str
-        Name in `PERTURBATIONS`, or that of the user's function.
+        Name in `PERTURBATIONS`, or the name of the user's function.
     function : callable
-        ``function(X, epsilon, scale, draw)`` returns the perturbed points, and the rows that it
-        kept if it resamples.
+        ``function(X, epsilon, scale, draw)`` returns the perturbed points; if it resamples, also
+        the rows that it kept.
     levels : {"amplitude", "share", "single"}
         What epsilon means.
     resamples : bool
-        Whether copies have other rows than X.
+        Whether the rows of copies differ from those of X.
     keeps_features : bool
-        Whether copies have the features of X.
+        Whether copies have the same features as X.
     noise : {"uniform", "gaussian"} or None
-        The distribution of additive noise: copies are X plus epsilon times a noise that does not
-        depend on epsilon. None for every other kind.
+        Distribution of additive noise: a copy is X plus epsilon times noise that does not depend
+        on epsilon. None for every other kind.
     """
 
     name: str
@@ -90,12 +90,12 @@ class Perturbation:
 
     @property
     def is_additive(self) -> bool:
-        """Whether copies are X plus epsilon times a noise that does not depend on epsilon."""
+        """Whether a copy is X plus epsilon times noise that does not depend on epsilon."""
         return self.noise is not None
 
     @property
     def no_extension(self) -> str | None:
-        """Why the reference model cannot label the perturbed points; None when it can."""
+        """Why the reference model cannot label the perturbed points; None if it can."""
         if self.resamples:
             return "it only leaves points out, so the reference model labels the rest as before"
         if not self.keeps_features:
@@ -104,23 +104,23 @@ class Perturbation:
 
 
 def uniform(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
-    """Add noise that is uniform on [-epsilon, epsilon] standard deviations of each feature."""
+    """Add uniform noise on [-epsilon, epsilon] times the standard deviation of each feature."""
     return X + epsilon * (scale * draw.noise(X.shape[1]))
 
 
 def gaussian(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
-    """Add normal noise with a standard deviation of epsilon times each feature's."""
+    """Add normal noise. Its standard deviation is epsilon times that of each feature."""
     return X + epsilon * (scale * draw.noise(X.shape[1], gaussian=True))
 
 
 def bootstrap(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> tuple[Floats, Rows]:
-    """Draw as many rows as there are, with replacement."""
+    """Draw as many rows as X has, with replacement."""
     rows = draw.generator().integers(len(X), size=len(X))
     return X[rows], rows
 
 
 def subsample(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> tuple[Floats, Rows]:
-    """Leave a share of epsilon of the rows out; two rows at least are kept."""
+    """Leave out a share epsilon of the rows, but keep at least two."""
     order = draw.generator().permutation(len(X))
     kept = max(round(len(X) * (1.0 - epsilon)), min(len(X), 2))
     rows = np.sort(order[:kept])
@@ -128,14 +128,14 @@ def subsample(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> tuple[Flo
 
 
 def delete_features(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
-    """Leave a share of epsilon of the features out; one at least is kept."""
+    """Leave out a share epsilon of the features, but keep at least one."""
     order = draw.generator().permutation(X.shape[1])
     kept = max(round(X.shape[1] * (1.0 - epsilon)), 1)
     return X[:, np.sort(order[:kept])]
 
 
 def project(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
-    """Project on random directions, a share of epsilon fewer than there are features."""
+    """Project on random directions. Their number is smaller than p by a share epsilon."""
     n_features = X.shape[1]
     kept = max(round(n_features * (1.0 - epsilon)), 1)
     directions, _ = np.linalg.qr(draw.generator().standard_normal((n_features, n_features)))
@@ -143,33 +143,38 @@ def project(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
 
 
 def shift(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
-    """Series: move each row in time, by up to a tenth of its length per unit of epsilon."""
+    """Series: move each row in time, by up to epsilon times a tenth of its length."""
     length = X.shape[1]
     moved = np.arange(length) - 0.1 * epsilon * length * draw.noise(1)
     return _resample(X, moved)
 
 
 def offset(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
-    """Series: add one random constant to each row, up to epsilon typical deviations."""
+    """Series: add one random constant to each row, up to epsilon times the pooled deviation."""
     return X + epsilon * float(np.sqrt(np.mean(scale**2))) * draw.noise(1)
 
 
 def scale_rows(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
-    """Series: multiply each row by a random factor, exp(epsilon u) with u in [-1, 1]."""
-    return np.asarray(X * np.exp(epsilon * draw.noise(1)))
+    """Series: multiply each row by a random factor exp(epsilon * u), with u in [-1, 1]."""
+    return np.asarray(X * _factors(epsilon, draw))
 
 
 def warp(X: Floats, epsilon: float, scale: Floats, draw: Draw) -> Floats:
-    """Series: bend each row's time axis smoothly, both ends held in place."""
+    """Series: bend the time axis of each row smoothly, with both ends in place."""
     length = X.shape[1]
     time = np.linspace(0.0, 1.0, length)
-    # exp keeps time running forward: t ** a is monotone for every a > 0.
-    bent = time ** np.exp(epsilon * draw.noise(1))
+    # exp gives a > 0, for which t ** a is monotone: time runs forward.
+    bent = time ** _factors(epsilon, draw)
     return _resample(X, bent * (length - 1))
 
 
+def _factors(epsilon: float, draw: Draw) -> Floats:
+    """One factor exp(epsilon u) for each row, with a bound that keeps squares finite."""
+    return np.asarray(np.exp(np.clip(epsilon * draw.noise(1), -200.0, 200.0)))
+
+
 def _resample(X: Floats, positions: Floats) -> Floats:
-    """Each row of X read at its own positions, linear between samples, constant outside."""
+    """Read each row of X at its own positions: linear between samples, constant outside."""
     last = X.shape[1] - 1
     positions = np.clip(positions, 0.0, last)
     left = np.minimum(positions.astype(np.intp), max(last - 1, 0))
@@ -197,7 +202,7 @@ PERTURBATIONS: dict[str, Perturbation] = {
 
 
 def resolve_perturbation(perturbation: str | Callable[..., Any]) -> Perturbation:
-    """Perturbation of that name, or one that calls ``perturbation(X, epsilon, rng)``.
+    """Perturbation with a given name, or one that calls ``perturbation(X, epsilon, rng)``.
 
     Examples
     --------
@@ -217,7 +222,7 @@ def resolve_perturbation(perturbation: str | Callable[..., Any]) -> Perturbation
 
 @dataclass(frozen=True)
 class _Custom:
-    """A user's ``f(X, epsilon, rng)`` behind the signature that the kinds share."""
+    """A user's ``f(X, epsilon, rng)`` with the signature of the other kinds."""
 
     function: Callable[..., Any]
 
@@ -234,7 +239,7 @@ class _Custom:
 def perturb(
     X: Floats, epsilon: float, scale: Floats, draw: Draw, perturbation: Perturbation
 ) -> tuple[Floats, Rows | None]:
-    """Perturbed points, and the rows of X that they stand for (None: all, in order).
+    """Return the perturbed points and their rows in X (None for all rows, in order).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Comparing methods over many data sets: average ranks, Friedman, Wilcoxon with Holm, cliques."""
+"""Compare methods over many data sets: average ranks, Friedman, Wilcoxon with Holm, cliques."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Floats = NDArray[np.float64]
 ZeroMethod = Literal["pratt", "wilcox"]
 
 MAX_EXACT = 50
-"""Most data sets for which signed-rank p-values are exact."""
+"""Signed-rank p-values are exact up to this number of data sets."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Methods compared over data sets.
+    """The result of a comparison of methods over data sets.
 
     Parameters
     ----------
@@ -40,14 +40,15 @@ class Ranking:
     average_ranks : ndarray of shape (n_methods,)
         Rank 1 is best; ties share their mean rank.
     friedman_statistic, friedman_pvalue : float
-        Test of the hypothesis that all methods perform alike; NaN for two methods.
+        Test of the hypothesis that all methods perform equally; NaN for two methods.
     pvalues : ndarray of shape (n_methods, n_methods)
         Wilcoxon signed-rank p-values, adjusted by Holm; 1 on the diagonal.
     cliques : tuple of tuples of int
-        Maximal sets of methods of which no two differ significantly.
+        Maximal sets of methods without a significant difference between any two.
     alpha : float
-        Level of both tests.
+        Significance level of both tests.
     n_datasets : int
+        Number of data sets.
     """
 
     methods: tuple[str, ...]
@@ -61,7 +62,7 @@ class Ranking:
 
     @property
     def rejected(self) -> bool:
-        """Whether the methods differ at all: without it no pair is called different."""
+        """Whether the methods differ at all. If not, no pair is called different."""
         return not self.friedman_pvalue >= self.alpha
 
 
@@ -77,13 +78,13 @@ def rank_methods(
     Parameters
     ----------
     scores : array-like or data frame of shape (n_datasets, n_methods)
-        Higher is better; a failure needs a score too.
+        Higher is better. A failed method needs a score too.
     methods : sequence of str, default=None
-        Names; None takes the frame's columns, or numbers.
+        Names. None uses the columns of a data frame, else numbers.
     alpha : float, default=0.05
         Significance level.
     zero_method : {"pratt", "wilcox"}, default="pratt"
-        Whether equal scores count in the signed ranks (Pratt) or are left out.
+        Whether equal scores count in the signed ranks ("pratt") or are left out ("wilcox").
 
     Returns
     -------
@@ -128,7 +129,7 @@ def rank_methods(
 
 
 def average_ranks(scores: Floats) -> Floats:
-    """Mean rank of each column; the highest score of a row has rank 1, ties share.
+    """Mean rank of each column. The highest score of a row has rank 1; ties share their mean rank.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def average_ranks(scores: Floats) -> Floats:
 
 
 def friedman(scores: Floats) -> tuple[float, float]:
-    """Friedman's tie-corrected statistic and p-value; (0, 1) if every row is constant."""
+    """Friedman statistic, corrected for ties, and its p-value; (0, 1) if every row is constant."""
     if (scores == scores[:, :1]).all():
         return 0.0, 1.0
     result = stats.friedmanchisquare(*scores.T)
@@ -147,9 +148,9 @@ def friedman(scores: Floats) -> tuple[float, float]:
 
 
 def wilcoxon_pairs(scores: Floats, zero_method: ZeroMethod = "pratt") -> Floats:
-    """Two-sided Wilcoxon signed-rank p-value of each pair of columns, (0, 1), (0, 2), ..."""
+    """Two-sided Wilcoxon signed-rank p-values of the pairs of columns (0, 1), (0, 2), ..."""
     pairs = combinations(range(scores.shape[1]), 2)
-    # Rounded, so that equal differences of decimal scores tie.
+    # Rounding makes equal differences of decimal scores ties.
     return np.array(
         [wilcoxon(np.round(scores[:, i] - scores[:, j], 12), zero_method) for i, j in pairs]
     )
@@ -158,8 +159,9 @@ def wilcoxon_pairs(scores: Floats, zero_method: ZeroMethod = "pratt") -> Floats:
 def wilcoxon(difference: Floats, zero_method: ZeroMethod = "pratt") -> float:
     """Two-sided Wilcoxon signed-rank p-value; 1 if all differences are 0.
 
-    Exact for up to `MAX_EXACT` differences, also with ties and zeros; the normal approximation
-    for more.
+    It is exact for up to `MAX_EXACT` differences, with or without ties and zeros. SciPy's test is
+    exact only without ties and zeros, so it serves only for more differences, where this is the
+    normal approximation.
 
     Examples
     --------
@@ -172,10 +174,10 @@ def wilcoxon(difference: Floats, zero_method: ZeroMethod = "pratt") -> float:
         return float(stats.wilcoxon(difference, zero_method=zero_method).pvalue)
     if zero_method == "wilcox":
         difference = difference[difference != 0]
-    # Mean ranks of ties are halves: twice a rank is an integer.
+    # The mean rank of a tie is a multiple of 1/2, so twice a rank is an integer.
     doubled = np.round(2 * stats.rankdata(np.abs(difference))).astype(int)
     doubled, positive = doubled[difference != 0], difference[difference != 0] > 0
-    # Chance of each sum of positive ranks, every sign being as likely as its opposite.
+    # Probability of each sum of positive ranks, if both signs are equally likely.
     chance = np.ones(1)
     for rank in doubled:
         shifted = np.concatenate([np.zeros(rank), chance])
@@ -186,7 +188,7 @@ def wilcoxon(difference: Floats, zero_method: ZeroMethod = "pratt") -> float:
 
 
 def holm(pvalues: Floats) -> Floats:
-    """P-values adjusted by Holm's step-down rule.
+    """Adjust p-values by Holm's step-down rule.
 
     Examples
     --------
@@ -206,7 +208,7 @@ def cliques(linked: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     Parameters
     ----------
     linked : ndarray of bool of shape (n, n)
-        Symmetric; the diagonal is not read.
+        Symmetric. The diagonal is ignored.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the stages hand to each other: frozen records, no behavior beyond views."""
+"""Frozen records that the stages hand to each other."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Group:
-    """A set of points with its reference partitions: the unit of which stability is measured."""
+    """A set of points with its reference partitions. Engines perturb groups."""
 
     rows: Ints | None
     partitions: tuple[Partition, ...]
@@ -140,15 +140,6 @@ class StabilityPaths:
         return int(self.between.shape[-1])
 
     @property
-    def sizes(self) -> Floats:
-        """Number of points of each distinct cluster in each partition, 0 where it has no part."""
-        sizes = np.zeros((len(self.members), len(self.clusters)))
-        for path, members in enumerate(self.members):
-            for member in members:
-                sizes[path, member.row] = member.size
-        return sizes
-
-    @property
     def within(self) -> Floats:
         """Within stability per re-clustering size, (n_k, n_omega, n_epsilons, n_draws).
 
@@ -174,13 +165,15 @@ class StabilityPaths:
         return self._weigh(self.mean_over_omega(columns))
 
     def _weigh(self, per_cluster: Floats) -> Floats:
-        sizes = self.sizes
-        total = sizes.sum(axis=1)
-        # Divide last: the mean of ones is then exactly one.
-        within = np.tensordot(sizes, per_cluster, axes=1)
-        within /= np.maximum(total, 1.0).reshape(-1, *[1] * (within.ndim - 1))
-        # A partition of noise only has no cluster: nothing speaks for it.
-        within[total == 0] = 1.0
+        """Mean over the clusters of each partition, weighted by their sizes."""
+        # A partition that is all noise has no cluster: nothing speaks for it.
+        within = np.ones((len(self.members), *per_cluster.shape[1:]))
+        for path, members in enumerate(self.members):
+            if members:
+                sizes = np.array([member.size for member in members], dtype=np.float64)
+                inside = per_cluster[[member.row for member in members]]
+                # Divide last: the mean of ones is then exactly one.
+                within[path] = np.tensordot(sizes, inside, axes=1) / sizes.sum()
         return within
 
     @property
@@ -229,6 +222,8 @@ class Selection:
     scores : ndarray of shape (n_k,)
     crossing_epsilon : float
         Last noise level at which some K >= 2 beats K = 1; 0 if there is none.
+    counted_levels : ndarray of bool of shape (n_epsilons,)
+        The noise levels that the scores are made of.
     selection_frequency : ndarray of shape (n_k,)
         How often each candidate wins when the draws are resampled.
     """
@@ -242,4 +237,5 @@ class Selection:
     stadion_paths: Floats
     scores: Floats
     crossing_epsilon: float
+    counted_levels: NDArray[np.bool_]
     selection_frequency: Floats

@@ -1,8 +1,8 @@
-"""The only door to randomness: numbers are a pure function of (seed, what they are for).
+"""All random numbers come from here. They depend only on the seed and on their purpose.
 
-Noise comes from Philox, a counter-based generator: the number at (seed, draw, row, column) can
-be computed without computing any other. So results do not depend on the order of the work, on
-the number of workers or on how rows are cut into blocks, and noise is never stored.
+Noise comes from Philox, a counter-based generator. The number at (seed, draw, row, column) can be
+computed without any other number. So results do not depend on the order of the work, the number
+of workers or the blocks of rows, and noise need not be stored.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def entropy_of(random_state: Any) -> int:
     Parameters
     ----------
     random_state : None, int, numpy RandomState or Generator
-        None asks the operating system. A generator is advanced by one draw.
+        None uses the operating system. A generator is advanced by one draw.
 
     Returns
     -------
     int
-        Non-negative entropy from which everything random is derived.
+        Non-negative number from which all random numbers are derived.
 
     Examples
     --------
@@ -58,13 +58,13 @@ def entropy_of(random_state: Any) -> int:
 
 
 def _sequence(entropy: int, what: tuple[Any, ...]) -> np.random.SeedSequence:
-    # A checksum of the words, not hash(): Python salts hash() of strings per process.
+    # A checksum and not hash(), because Python's hash() of a string differs between processes.
     key = tuple(zlib.crc32(repr(word).encode()) for word in what)
     return np.random.SeedSequence(entropy, spawn_key=key)
 
 
 def generator(entropy: int, *what: Any) -> np.random.Generator:
-    """Random generator for one purpose, the same wherever and whenever it is made.
+    """Random generator for one purpose. The same arguments always give the same numbers.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def generator(entropy: int, *what: Any) -> np.random.Generator:
 
 
 def seed(entropy: int, *what: Any) -> int:
-    """Integer seed for one purpose, legal as a scikit-learn ``random_state``.
+    """Integer seed for one purpose, valid as a scikit-learn ``random_state``.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def seed(entropy: int, *what: Any) -> int:
 def noise(
     entropy: int, draw: int, n_columns: int, start: int, stop: int, *, gaussian: bool = False
 ) -> NDArray[np.float64]:
-    """Noise for rows ``start`` to ``stop`` of one draw.
+    """Noise of the rows from ``start`` to ``stop``, in one draw.
 
     Parameters
     ----------
@@ -101,9 +101,9 @@ def noise(
     n_columns : int
         Number of random columns.
     start, stop : int
-        Row numbers, in the whole data.
+        Row numbers in the whole data.
     gaussian : bool
-        Standard normal instead of uniform on [-1, 1].
+        Whether noise is standard normal instead of uniform on [-1, 1].
 
     Returns
     -------
@@ -121,7 +121,7 @@ def noise(
     size = (stop - start) * n_columns
     uniform = np.random.Generator(bits).random(size + skip)[skip:].reshape(-1, n_columns)
     if gaussian:
-        # random() is in [0, 1): keep the normal quantile of 0 finite.
+        # random() can be 0, whose normal quantile is infinite.
         np.maximum(uniform, 2.0**-54, out=uniform)
         return np.asarray(ndtri(uniform, out=uniform))
     uniform *= 2.0

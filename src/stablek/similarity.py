@@ -1,15 +1,15 @@
-"""Similarities of two partitions, all from one contingency table; higher is more alike.
+"""Similarities of two partitions, from their contingency table. Higher is more alike.
 
-Every named similarity except ``ami`` and ``matching`` is a function of seven sums over the
-table (its `Agreement`), so the fast engines never build label arrays or call Python per
-comparison. Definitions follow the external criteria of clusterCrit (Desgraupes, 2013), with
-the adjusted Rand index and normalized mutual information as in scikit-learn.
+Every named similarity except ``ami`` and ``matching`` is a function of seven sums over the table,
+its `Agreement`. Fast engines compute these sums in kernels, without a call of Python for each
+comparison. The definitions are the external criteria of clusterCrit (Desgraupes, 2013). The
+adjusted Rand index and normalized mutual information are those of scikit-learn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,20 +21,18 @@ __all__ = ["SIMILARITIES", "Agreement", "Similarity", "compare_labels", "resolve
 
 Floats = NDArray[np.float64]
 
-_BY_CHANCE = -0.1
-
 
 class Agreement(NamedTuple):
-    """Sums over contingency tables; arrays of one shape, one entry per comparison.
+    """Sums over contingency tables. All arrays have one shape, with one entry per comparison.
 
     Parameters
     ----------
     n : ndarray
         Number of points.
     pairs, pairs_first, pairs_second : ndarray
-        Pairs of points that are together in both partitions, in the first, in the second.
+        Number of pairs of points that are together in both partitions, the first, the second.
     log, log_first, log_second : ndarray
-        Sum of n log n over the cells, over the row sums, over the column sums.
+        Sum of n log n over the cells, the row sums, the column sums.
     """
 
     n: Floats
@@ -66,7 +64,7 @@ def _pairs(counts: Floats) -> Floats:
 
 
 def contingency(first: ArrayLike, second: ArrayLike) -> NDArray[np.int64]:
-    """Contingency table of two label arrays; labels may be any integers.
+    """Contingency table of two label arrays. Labels may be any integers.
 
     Examples
     --------
@@ -74,15 +72,25 @@ def contingency(first: ArrayLike, second: ArrayLike) -> NDArray[np.int64]:
     array([[0, 2],
            [1, 1]])
     """
-    _, rows = np.unique(np.asarray(first), return_inverse=True)
-    _, columns = np.unique(np.asarray(second), return_inverse=True)
-    n_rows, n_columns = int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1
-    counts = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
-    return counts.reshape(n_rows, n_columns)
+    rows, columns = (np.unique(np.asarray(each), return_inverse=True) for each in (first, second))
+    return count_table(rows[1], columns[1], len(rows[0]), len(columns[0]))
+
+
+def count_table(
+    first: NDArray[Any], second: NDArray[Any], n_first: int, n_second: int
+) -> NDArray[np.int64]:
+    """Contingency table of labels that count from 0, some of which may not occur."""
+    counts = np.bincount(first * n_second + second, minlength=n_first * n_second)
+    return counts.reshape(n_first, n_second)
+
+
+def matched_share(table: NDArray[Any]) -> float:
+    """Share of points in matched clusters, under the best one-to-one matching of a table."""
+    return float(table[linear_sum_assignment(table, maximize=True)].sum() / table.sum())
 
 
 def _ratio(numerator: Floats, denominator: Floats, identical: Any) -> Floats:
-    """Quotient; where it is 0/0, 1 for identical partitions and 0 for others."""
+    """Quotient. Where it is 0/0: 1 for identical partitions, 0 for others."""
     numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
     empty = denominator == 0.0
     with np.errstate(all="ignore"):
@@ -128,12 +136,12 @@ def _recall(p: _Pairs) -> Floats:
 
 
 def _product(p: _Pairs) -> Floats:
-    """Product of the four margins, under the root of Hubert's gamma."""
+    """Product of the four margins. Hubert's gamma has its square root as denominator."""
     return (p.yy + p.yn) * (p.yy + p.ny) * (p.nn + p.yn) * (p.nn + p.ny)
 
 
 def _hubert(p: _Pairs) -> Floats:
-    # The same as (T yy - (yy+yn)(yy+ny)) / root, without the cancellation.
+    # Equal to (T yy - (yy+yn)(yy+ny)) / root, without its cancellation.
     return _ratio(p.yy * p.nn - p.yn * p.ny, np.sqrt(_product(p)), p.same)
 
 
@@ -155,7 +163,7 @@ def _entropies(a: Agreement) -> tuple[Floats, Floats, Floats]:
 def _nmi(a: Agreement) -> Floats:
     mutual, first, second = _entropies(a)
     value = _ratio(2.0 * mutual, first + second, True)
-    # Rounding in the logarithms must not make identical partitions differ from 1.
+    # Identical partitions give exactly 1, in spite of rounding in the logarithms.
     same = (a.pairs == a.pairs_first) & (a.pairs == a.pairs_second)
     return np.where(same, 1.0, value)
 
@@ -173,29 +181,25 @@ def _ami(first: NDArray[Any], second: NDArray[Any]) -> float:
 
 
 def _matching(first: NDArray[Any], second: NDArray[Any]) -> float:
-    table = contingency(first, second)
-    return float(table[linear_sum_assignment(table, maximize=True)].sum() / table.sum())
+    return matched_share(contingency(first, second))
 
 
 @dataclass(frozen=True)
 class Similarity:
-    """A similarity of partitions, higher is more alike.
+    """A similarity of partitions. Higher is more alike.
 
     Parameters
     ----------
     name : str
         Registry name.
     of_agreement : callable or None
-        From the sums over contingency tables; vectorized. None when those do not suffice.
+        Vectorized function of an `Agreement`. None if the similarity needs more than its sums.
     of_labels : callable or None
-        From two label arrays, for the similarities that need more than the sums.
+        Function of two label arrays, for similarities without ``of_agreement``.
     symmetric : bool
-        Whether the order of the two partitions does not matter.
+        Whether the order of the two partitions has no effect.
     identical_is_one : bool
         Whether two identical partitions always give 1.
-    floor : float
-        What means over many comparisons do not fall below: 0, or a little less where 0 is the
-        value expected by chance; minus infinity if no bound is known.
     """
 
     name: str
@@ -203,7 +207,12 @@ class Similarity:
     of_labels: Callable[[NDArray[Any], NDArray[Any]], float] | None = None
     symmetric: bool = True
     identical_is_one: bool = True
-    floor: float = 0.0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Formulas are lambdas, which cannot be pickled: registered ones go by their names.
+        if SIMILARITIES.get(self.name) is self:
+            return resolve_similarity, (self.name,)
+        return Similarity, tuple(getattr(self, field.name) for field in fields(self))
 
     def __call__(self, first: ArrayLike, second: ArrayLike) -> float:
         """Similarity of two label arrays of the same points."""
@@ -220,7 +229,7 @@ class Similarity:
 SIMILARITIES: dict[str, Similarity] = {
     measure.name: measure
     for measure in (
-        Similarity("ari", _on_pairs(_ari), floor=_BY_CHANCE),
+        Similarity("ari", _on_pairs(_ari)),
         Similarity("nmi", _nmi),
         Similarity("rand", _on_pairs(lambda p: _ratio(p.yy + p.nn, p.total, True))),
         Similarity("jaccard", _on_pairs(lambda p: _ratio(p.yy, p.yy + p.yn + p.ny, p.same))),
@@ -240,48 +249,33 @@ SIMILARITIES: dict[str, Similarity] = {
             _on_pairs(lambda p: _ratio(p.yy + p.nn, p.yy + p.nn + 2.0 * (p.yn + p.ny), True)),
         ),
         Similarity(
-            "sokal_sneath_1",
-            _on_pairs(lambda p: _ratio(p.yy, p.yy + 2.0 * (p.yn + p.ny), p.same)),
+            "sokal_sneath_1", _on_pairs(lambda p: _ratio(p.yy, p.yy + 2.0 * (p.yn + p.ny), p.same))
         ),
         Similarity(
             "sokal_sneath_2",
             _on_pairs(lambda p: _ratio(p.yy + p.nn, p.yy + p.nn + 0.5 * (p.yn + p.ny), True)),
         ),
         Similarity(
-            "russel_rao",
-            _on_pairs(lambda p: _ratio(p.yy, p.total, True)),
-            identical_is_one=False,
+            "russel_rao", _on_pairs(lambda p: _ratio(p.yy, p.total, True)), identical_is_one=False
         ),
-        Similarity("hubert", _on_pairs(_hubert), floor=_BY_CHANCE),
+        Similarity("hubert", _on_pairs(_hubert)),
         Similarity(
             "phi",
             _on_pairs(lambda p: _ratio(p.yy * p.nn - p.yn * p.ny, _product(p), p.same)),
             identical_is_one=False,
-            floor=_BY_CHANCE,
         ),
-        Similarity(
-            "mcnemar",
-            _on_pairs(_mcnemar),
-            symmetric=False,
-            identical_is_one=False,
-            floor=-np.inf,
-        ),
-        # Beyond the sixteen.
+        Similarity("mcnemar", _on_pairs(_mcnemar), symmetric=False, identical_is_one=False),
+        # Above: ARI, NMI and clusterCrit's fourteen criteria. Below: others.
         Similarity("v_measure", _nmi),
-        Similarity(
-            "variation_of_information",
-            _variation_of_information,
-            identical_is_one=False,
-            floor=-np.inf,
-        ),
-        Similarity("ami", of_labels=_ami, floor=_BY_CHANCE),
+        Similarity("variation_of_information", _variation_of_information, identical_is_one=False),
+        Similarity("ami", of_labels=_ami),
         Similarity("matching", of_labels=_matching),
     )
 }
 
 
 def resolve_similarity(similarity: str | Callable[..., float]) -> Similarity:
-    """Similarity of that name, or one that calls ``similarity(labels, perturbed_labels)``.
+    """Similarity with a given name, or one that calls ``similarity(labels, perturbed_labels)``.
 
     Examples
     --------
@@ -290,7 +284,7 @@ def resolve_similarity(similarity: str | Callable[..., float]) -> Similarity:
     """
     if callable(similarity):
         name = getattr(similarity, "__name__", "callable")
-        return Similarity(name, of_labels=similarity, floor=-np.inf)
+        return Similarity(name, of_labels=similarity)
     if isinstance(similarity, str) and similarity in SIMILARITIES:
         return SIMILARITIES[similarity]
     raise ValueError(
@@ -309,7 +303,7 @@ def compare_labels(first: ArrayLike, second: ArrayLike, similarity: str = "ari")
     a, b = np.asarray(first), np.asarray(second)
     if a.ndim != 1 or a.shape != b.shape:
         raise ValueError(
-            f"first and second must be 1-D label arrays of one length, "
+            f"first and second must be 1-D label arrays of equal length, "
             f"got shapes {a.shape} and {b.shape}"
         )
     return resolve_similarity(similarity)(a, b)

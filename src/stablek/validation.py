@@ -1,4 +1,4 @@
-"""Checks of what users pass in: one clear exception that says what to do."""
+"""Checks of user input: one clear exception that says what to do."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BiclusterMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
+
+from stablek.warning import warn_user
 
 __all__ = [
     "check_choice",
@@ -25,12 +28,16 @@ __all__ = [
     "check_labels",
     "check_omega",
     "find_param_name",
+    "n_distinct",
 ]
 
 Floats = NDArray[np.float64]
 
 LARGEST_NORM = 1e153
 """Squared distances of larger data overflow."""
+
+SMALLEST_SPREAD = 1e-145
+"""Squared distances of data with a smaller spread lose digits or become zero."""
 
 
 def check_data(
@@ -51,6 +58,8 @@ def check_data(
         Fewest rows allowed.
     """
     names = _column_names(X)
+    _check_unmasked("X", X)
+    _check_no_dates(X)
     _check_columns_numeric(X, names)
     options: dict[str, Any] = {
         "dtype": np.float64,
@@ -58,12 +67,20 @@ def check_data(
         "ensure_all_finite": False,
         "ensure_min_samples": min_samples,
     }
-    if estimator is None:
-        checked = check_array(X, input_name="X", **options)
-    else:
-        checked = validate_data(estimator, X, reset=reset, **options)
+    try:
+        if estimator is None:
+            checked = check_array(X, input_name="X", **options)
+        else:
+            checked = validate_data(estimator, X, reset=reset, **options)
+    except OverflowError:
+        raise ValueError(
+            "X has numbers that are too large for a float: squared distances overflow. "
+            "Rescale the columns first"
+        ) from None
     array = np.asarray(checked, dtype=np.float64)
     _check_finite(array, names)
+    if reset:
+        _warn_tiny(array)
     return array
 
 
@@ -84,22 +101,36 @@ def _name(column: int, names: list[str] | None) -> str:
 
 def _check_columns_numeric(X: Any, names: list[str] | None) -> None:
     """Name the columns of a frame that hold no numbers."""
-    if names is None or not hasattr(X, "columns"):
+    if not hasattr(X, "columns"):
         return
+    labels = list(X.columns) if names is None else names  # pandas may name columns by numbers
     bad = []
-    for j, name in enumerate(names):
+    for j, name in enumerate(labels):
         column = X.column(j) if hasattr(X, "column") else X[name]
+        if getattr(getattr(column, "dtype", None), "kind", "") == "b":
+            continue  # also pandas' booleans with missing values, which NumPy takes for objects
         values = np.asarray(column)
         if values.dtype.kind in "OUSMm":
             try:
                 values.astype(np.float64)
             except (TypeError, ValueError):
                 bad.append(name)
+            except OverflowError:
+                pass  # a number, but too large: reported later
             else:
                 if values.dtype.kind in "Mm":
                     bad.append(name)
     if bad:
         raise ValueError(f"X has columns that are not numeric: {bad}. Drop or encode them first")
+
+
+def _check_no_dates(X: Any) -> None:
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in ("M", "m"):
+        raise ValueError(
+            f"X has the type {X.dtype}, which is not numeric; turn dates and durations into "
+            f"numbers first, for example with X.astype('int64')"
+        )
 
 
 def _check_finite(X: Floats, names: list[str] | None) -> None:
@@ -116,7 +147,7 @@ def _check_finite(X: Floats, names: list[str] | None) -> None:
         )
     size = np.maximum(X.max(axis=0), -X.min(axis=0))
     largest = float(size.max())
-    if largest * np.sqrt(X.size) > LARGEST_NORM:
+    if largest > LARGEST_NORM / np.sqrt(X.size):
         column = int(np.argmax(size))
         raise ValueError(
             f"X has values as large as {largest:.3g} in {_name(column, names)}: squared "
@@ -124,17 +155,39 @@ def _check_finite(X: Floats, names: list[str] | None) -> None:
         )
 
 
-def check_distinct(X: Floats, k: int) -> None:
-    """Raise if X has fewer distinct rows than clusters asked for."""
+def n_distinct(X: Floats, enough: int) -> int:
+    """Count the distinct rows of X, up to ``enough``.
+
+    Examples
+    --------
+    >>> n_distinct(np.array([[1.0], [1.0], [2.0]]), 10)
+    2
+    """
     seen: set[bytes] = set()
     for row in X:
-        seen.add((row + 0.0).tobytes())  # -0.0 and 0.0 are one number
-        if len(seen) >= k:
-            return
-    raise ValueError(
-        f"k_range asks for K = {k} clusters but X has only {len(seen)} distinct rows; "
-        f"use k_range=range(1, {len(seen) + 1})"
-    )
+        seen.add((row + 0.0).tobytes())  # adding 0.0 turns -0.0 into 0.0
+        if len(seen) >= enough:
+            break
+    return len(seen)
+
+
+def _warn_tiny(X: Floats) -> None:
+    spread = float(np.ptp(X, axis=0).max())
+    if 0.0 < spread < SMALLEST_SPREAD:
+        warn_user(
+            f"X has a spread of only {spread:.3g} in its widest column: squared distances lose "
+            f"digits or become zero. Rescale X first, for example with StandardScaler"
+        )
+
+
+def check_distinct(X: Floats, k: int) -> None:
+    """Raise if X has fewer distinct rows than the number of clusters asked for."""
+    found = n_distinct(X, k)
+    if found < k:
+        raise ValueError(
+            f"k_range asks for K = {k} clusters but X has only {found} distinct rows; "
+            f"use k_range=range(1, {found + 1})"
+        )
 
 
 def check_clusterer(clusterer: Any) -> None:
@@ -152,6 +205,18 @@ def check_clusterer(clusterer: Any) -> None:
             f"clusterer must be a scikit-learn style estimator, got {clusterer!r} "
             f"without {', '.join(missing)}"
         )
+    if isinstance(_last_step(clusterer), BiclusterMixin):
+        raise TypeError(
+            f"clusterer must give each row one label, got {clusterer!r}, which clusters rows and "
+            f"columns together"
+        )
+
+
+def _last_step(clusterer: Any) -> Any:
+    """The step of a Pipeline that clusters; any other clusterer itself."""
+    while hasattr(clusterer, "steps"):
+        clusterer = clusterer.steps[-1][1]
+    return clusterer
 
 
 def find_param_name(clusterer: Any, param_name: str | None) -> str:
@@ -191,7 +256,10 @@ def _values(name: str, values: Any) -> tuple[Any, ...]:
         raise ValueError(f"{name} must be a sequence of values, got {values!r}")
     listed = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
     if not listed:
-        raise ValueError(f"{name} must hold at least one value, got an empty sequence")
+        raise ValueError(
+            f"{name} must hold at least one value, got an empty sequence (an iterator is empty "
+            f"after its first use: pass a list)"
+        )
     if len(set(listed)) < len(listed):
         raise ValueError(f"{name} must not repeat values, got {list(listed)}")
     return listed
@@ -234,7 +302,7 @@ def check_epsilons(epsilons: Any, levels: str) -> Floats | None:
         raise ValueError(f"epsilons must be 'auto' or an ascending sequence, got {epsilons!r}")
     try:
         array = np.asarray(epsilons, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.ndim != 1 or not len(array):
         raise ValueError(
@@ -279,14 +347,65 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_labels(labels: Any, n_samples: int) -> NDArray[np.intp]:
-    """Labels of the rows of X as integers; numbers below 0 mark noise."""
+    """Labels of the rows of X as integers; -1 marks noise.
+
+    Whole numbers stay as they are, other labels become 0, 1, ... in sorted order. Noise is any
+    number below 0, or the text "-1". Missing labels are an error.
+
+    Examples
+    --------
+    >>> check_labels(["b", "-1", "a", "b"], 4)
+    array([ 1, -1,  0,  1])
+    >>> check_labels([7.0, -1.0, 7.0], 3)
+    array([ 7, -1,  7])
+    """
+    _check_unmasked("labels", labels)
     array = np.asarray(labels)
     if array.shape != (n_samples,):
         raise ValueError(
             f"labels must have one entry for each of the {n_samples} rows of X, "
             f"got shape {array.shape}"
         )
+    _check_not_missing(array)
+    if array.dtype.kind == "O":
+        array = np.asarray(array.tolist())  # numbers; or text, if the types are mixed
+    if array.dtype.kind == "f" and (array == np.floor(array)).all() and np.isfinite(array).all():
+        array = array.astype(np.intp)
     if array.dtype.kind in "iub":
-        return array.astype(np.intp)
-    _, codes = np.unique(array, return_inverse=True)
-    return codes.astype(np.intp)
+        codes = array.astype(np.intp)
+        return np.where(codes < 0, -1, codes)
+    noise = np.zeros(n_samples, dtype=bool)
+    if array.dtype.kind in "fUS":
+        noise = array < 0 if array.dtype.kind == "f" else np.char.strip(array.astype(str)) == "-1"
+    codes = np.full(n_samples, -1, dtype=np.intp)
+    codes[~noise] = np.unique(array[~noise], return_inverse=True)[1]
+    return codes
+
+
+def _check_not_missing(labels: NDArray[Any]) -> None:
+    if labels.dtype.kind == "O":
+        missing = np.array([_is_missing(label) for label in labels], dtype=bool)
+    else:
+        missing = labels != labels  # NaN and NaT
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(
+            f"labels has no label for row {row}, got {labels[row]}; leave the row out of X and "
+            f"of labels, or label it -1 for noise"
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True  # pandas.NA has no truth value
+
+
+def _check_unmasked(name: str, values: Any) -> None:
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        n_masked = int(np.ma.getmaskarray(values).sum())
+        raise ValueError(
+            f"{name} is a masked array with {n_masked} masked value(s); drop or fill them first, "
+            f"for example with {name}.filled(...)"
+        )

@@ -1,4 +1,8 @@
-"""The experiments: each says what to run (``plan``), at what cost (``weight``), and does it."""
+"""The experiments of the study, one module each.
+
+A module has three functions: ``plan`` lists the runs, ``weight`` estimates the cost of a task, and
+``compute`` runs a task.
+"""
 
 from __future__ import annotations
 

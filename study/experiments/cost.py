@@ -1,4 +1,4 @@
-"""Experiment 7: how time grows with N, K, K', D and M, one of them at a time."""
+"""Experiment 7: how the time grows with N, K, K', D and M, varied one at a time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from study.protocol import Protocol
 NAME = "cost"
 BASE = {"N": 2000, "K": 8, "K'": 4, "D": 4, "M": 4}
 MODES = {"kmeans": ("refit", "extend"), "ward": ("refit",)}
-LARGER = {"extend": 10}  # times as many points: it would be over too soon to be timed
-SERIAL = True  # times of runs side by side are not comparable
+LARGER = {"extend": 10}  # times as many points, because a fit with few points is too short to time
+SERIAL = True  # parallel runs would distort the times
 
 
 def plan(protocol: Protocol) -> Iterator[Run]:
@@ -41,7 +41,7 @@ def weight(task: Task) -> float:
 
 
 def compute(task: Task) -> dict[str, Any]:
-    """Shortest of a few times, for one K alone."""
+    """Shortest of a few timings, for a single K."""
     sizes = task.common
     X, _ = make_blobs(sizes["N"], centers=8, random_state=0)
     model = Stadion(
@@ -53,9 +53,9 @@ def compute(task: Task) -> dict[str, Any]:
         epsilons=np.linspace(0.0, 1.0, sizes["M"]),
         random_state=0,
     )
-    Stadion(**{**model.get_params(deep=False), "k_range": [2]}).fit(X[:50])  # compiles
+    Stadion(**{**model.get_params(deep=False), "k_range": [2]}).fit(X[:50])  # compiles the kernels
     seconds = min(_time(model, X) for _ in range(sizes["n_timings"]))
-    # Axes meet at the base point: one measurement serves them all.
+    # All axes share the base point, so one timing serves all of them.
     return {method: {"seconds": seconds} for method in task.methods}
 
 

@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 
 from stablek import datasets
-from stablek.selectors import SELECTORS
 from study import data
-from study.fitting import fit_stadion, paths_outcome, stadion_settings
+from study.fitting import fit_selector, fit_stadion, paths_outcome, stadion_settings
 from study.plan import Run, Task, canonical
 from study.protocol import Protocol
 
 NAME = "examples"
 
-# Initialisations of the correlated Gaussians: number of starts by algorithm name.
-INITIALISATIONS = {"kmeans": 35, "kmeans_single": 1, "kmeans_random": 1}
+# Initializations for the correlated Gaussians: number of starts by algorithm name.
+INITIALIZATIONS = {"kmeans": 35, "kmeans_single": 1, "kmeans_random": 1}
 SAMPLING = ("stadion_bootstrap", "ben_hur", "lange")
 JUDGES = ("dunn", "silhouette", "wemmert_gancarski", "calinski_harabasz", "ben_hur", "lange")
 
 
 def points(name: str, n_samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Data of an example; benchmark names are standardized as everywhere."""
+    """Standardized points and labels of an example."""
     if name in data.INFO:
         return data.load(name)
     maker = {
@@ -56,7 +55,7 @@ def plan(protocol: Protocol) -> Iterator[Run]:
             for method in JUDGES:
                 yield _run(protocol, name, size, "kmeans", method, k_max=10)
     for seed in protocol.example_seeds:
-        for algorithm in INITIALISATIONS:
+        for algorithm in INITIALIZATIONS:
             for method in ("stadion", *SAMPLING):
                 options = {"k_max": 6, "omega": [2, 6], "seed": seed}
                 yield _run(protocol, "correlated_gaussians", size, algorithm, method, **options)
@@ -75,7 +74,7 @@ def _run(
     seed: int = 0,
     **changes: Any,
 ) -> Run:
-    n_init = min(INITIALISATIONS[algorithm], protocol.n_init)
+    n_init = min(INITIALIZATIONS[algorithm], protocol.n_init)
     if method.startswith("stadion"):
         kind = "bootstrap" if method == "stadion_bootstrap" else "uniform"
         changes |= {"n_init": n_init, "relabel": "refit", "perturbation": kind}
@@ -106,34 +105,25 @@ def compute(task: Task) -> dict[str, Any]:
     if task.fit.startswith("stadion"):
         model, seconds = fit_stadion(X, task.algorithm, task.seed, options)
         return {task.fit: paths_outcome(model, y, seconds)}
-    k_max, n_init = options.pop("k_max"), options.pop("n_init")
-    selector = SELECTORS[task.fit](
-        data.clusterer(task.algorithm, n_init),
-        k_range=range(1, k_max + 1),
-        random_state=task.seed,
-        **options,
-    )
-    started = perf_counter()
-    selector.fit(X)
+    selector, seconds = fit_selector(X, task.fit, task.algorithm, task.seed, options)
     scores = [None if np.isnan(each) else float(each) for each in selector.scores_]
     details = {"scores": scores, "k_values": selector.k_values_.tolist()}
-    seconds = perf_counter() - started
     return {task.fit: {"k": selector.n_clusters_, "seconds": seconds, "details": details}}
 
 
 def _jumps(name: str, X: np.ndarray, y: np.ndarray, n_jumps: int) -> dict[str, Any]:
-    """Solutions found, by how the true clusters fall into them, and how often each was."""
+    """Kinds of solutions, by how they split the true clusters, and how often each was found."""
     started = perf_counter()
     found: dict[str, Any] = {}
     for jump in range(n_jumps):
-        if name == "jump_symmetry":  # slight noise, good starts: the data decide
+        if name == "jump_symmetry":  # a little noise and good starts: the data decide
             X_jump = X + np.random.default_rng(jump).uniform(-0.05, 0.05, X.shape)
             model = data.clusterer("kmeans", 10).set_params(n_clusters=2, random_state=jump)
-        else:  # no noise, one random start: the start decides
+        else:  # no noise and one random start: the start decides
             X_jump = X
             model = data.clusterer("kmeans_random", 1).set_params(n_clusters=4, random_state=jump)
         labels = model.fit(X_jump).labels_
-        # Share of each label in each true cluster; a few points across a border do not count.
+        # Share of each label in each true cluster. A few points across a border do not matter.
         shares = np.array([np.bincount(labels[y == c], minlength=4) for c in range(3)])
         shares = shares / shares.sum(axis=1, keepdims=True)
         kind = _joined(shares) if name == "jump_symmetry" else _split(shares)

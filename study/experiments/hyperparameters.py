@@ -1,4 +1,4 @@
-"""Experiment 5: 160 settings of D, noise and omega as slices of two fits for each data set."""
+"""Experiment 5: 160 settings of D, noise and omega, from two fits for each data set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan(protocol: Protocol) -> Iterator[Run]:
     for dataset in protocol.benchmark:
         for algorithm, relabel in RELABEL.items():
             for noise in NOISES:
-                # Fixed noise levels: a search for them would depend on omega.
+                # Fixed noise levels. The first version's search would have depended on omega.
                 common = stadion_settings(
                     protocol, relabel=relabel, perturbation=noise, omega=omega, epsilons="sqrt"
                 )
@@ -40,7 +40,10 @@ def weight(task: Task) -> float:
 
 
 def compute(task: Task) -> dict[str, Any]:
-    """K of every slice, in the order draws, omegas, aggregations; ARI of every K."""
+    """K of every setting, and ARI of every K.
+
+    Each setting is a slice of one fit. The order is draws, omegas, aggregations.
+    """
     X, y = data.load(task.dataset)
     model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
     own = task.methods[task.fit]

@@ -1,18 +1,17 @@
-"""Experiment 3: data without clusters, and two clusters in many dimensions.
+"""Experiment 3: data without clusters, and data with two clusters, in many dimensions.
 
-The rate of K = 1 tells little alone: a method that always answers 1 has the best. So pairs of
-separated Gaussians are asked for as well, in the same dimensions.
+The rate of K = 1 alone says little: a method that always answers 1 has the best rate. So the
+methods also have to find pairs of separated Gaussians in the same dimensions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
-from stablek.selectors import SELECTORS
 from study import data
 from study.fitting import (
+    fit_selector,
     fit_stadion,
     stadion_affixes,
     stadion_names,
@@ -24,7 +23,7 @@ from study.protocol import Protocol
 
 NAME = "nonclusterable"
 
-# Selectors that can answer 1, with the options that let them.
+# Selectors that can answer 1, with the options that they need for it.
 _SELECTORS: dict[str, dict[str, dict[str, Any]]] = {
     "kmeans": {
         "g_means": {},
@@ -37,7 +36,7 @@ _SELECTORS: dict[str, dict[str, dict[str, Any]]] = {
     "ward": {},
     "gmm": {"bic": {}},
 }
-# Relabeling and noise levels, by fit; see Table 1.
+# Relabeling and noise levels of each fit, as in Table 1.
 _STADION = {
     "kmeans": {
         "stadion_extend": ("extend", "auto"),
@@ -51,7 +50,7 @@ _SLOW = {("kmeans", "stadion_refit"): 15.0, ("kmeans", "gap_a"): 2.0, ("kmeans",
 
 
 def datasets(protocol: Protocol) -> list[str]:
-    """Names: the grid, the paper's five, the separated pairs."""
+    """Names of the data sets: the paper's five, the grid, and the separated pairs."""
     grid = [
         f"{kind}_{p}d_{n}"
         for kind in protocol.distributions
@@ -102,19 +101,10 @@ def weight(task: Task) -> float:
 
 
 def compute(task: Task) -> dict[str, Any]:
-    """Answers of the task's methods; a seed draws new points."""
+    """Answers of the task's methods. Each seed draws new points."""
     X, _ = data.load(task.dataset, task.seed)
     if task.fit.startswith("stadion"):
         model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
         return stadion_outcomes(model, seconds, *stadion_affixes(task.fit))
-    options = dict(task.common)
-    k_max, n_init = options.pop("k_max"), options.pop("n_init")
-    selector = SELECTORS[task.fit](
-        data.clusterer(task.algorithm, n_init),
-        k_range=range(1, k_max + 1),
-        random_state=task.seed,
-        **options,
-    )
-    started = perf_counter()
-    selector.fit(X)
-    return {task.fit: {"k": selector.n_clusters_, "seconds": perf_counter() - started}}
+    selector, seconds = fit_selector(X, task.fit, task.algorithm, task.seed, task.common)
+    return {task.fit: {"k": selector.n_clusters_, "seconds": seconds}}

@@ -1,4 +1,4 @@
-"""Experiment 6: sixteen similarities, inside Stadion and as measures of success."""
+"""Experiment 6: sixteen similarity measures, inside Stadion and as measures of success."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ EXTERNAL = "external"
 
 
 def plan(protocol: Protocol) -> Iterator[Run]:
-    """Two runs for each measure and data set, and one of all measures against the truth."""
-    # The same noise levels and the same reference partitions for all measures.
+    """Two runs for each measure and data set, and one that compares every K with the truth."""
+    # All measures use the same noise levels and the same reference partitions.
     common = stadion_settings(protocol, epsilons="sqrt")
     del common["similarity"]
     shared = canonical(common)
@@ -43,7 +43,7 @@ def weight(task: Task) -> float:
 
 
 def compute(task: Task) -> dict[str, Any]:
-    """K by each measure inside Stadion, and every K's success by all measures."""
+    """K chosen with each measure inside Stadion, and the success of every K by all measures."""
     X, y = data.load(task.dataset)
     methods = dict(task.methods)
     measures = methods.pop(EXTERNAL, {"measures": ()})["measures"]
@@ -58,7 +58,7 @@ def compute(task: Task) -> dict[str, Any]:
     outcomes: dict[str, Any] = {}
     for row in table:
         outcomes |= stadion_outcomes(row.selector, row.seconds + shared, f"{row.method}_", "")
-    # Any row's reference partitions will do: they are the same.
+    # All rows have the same reference partitions.
     partitions = table.rows[0].selector.reference_labels_
     success = {
         measure: [compare_labels(y, labels, measure) for labels in partitions]

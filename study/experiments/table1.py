@@ -1,9 +1,8 @@
-"""Experiment 1: every method of the paper's Table 1 on the benchmark."""
+"""Experiment 1: all methods of the paper's Table 1 on the benchmark."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from stablek.selectors import SELECTORS
 from stablek.similarity import compare_labels
 from study import data
 from study.fitting import (
+    fit_selector,
     fit_stadion,
     stadion_affixes,
     stadion_names,
@@ -33,10 +33,10 @@ INDICES = (
     "dunn",
     "xie_beni",
 )
-# The indices of the paper are clusterCrit's, whose Silhouette is the mean over clusters.
+# The paper uses the indices of clusterCrit, whose Silhouette is the mean over clusters.
 _INDICES = {name: {} for name in INDICES} | {"silhouette": {"average": "macro"}}
 _OWN_SEARCH = {name: {} for name in ("x_means", "g_means", "hofmeyr", "special_k")}
-# Other readings of a method: a selector with other options, under another name.
+# Other readings of a method: the same selector with other options and another name.
 READINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "silhouette_micro": ("silhouette", {"average": "micro"}),
     "x_means_original": ("x_means", {"formula": "original"}),
@@ -46,7 +46,8 @@ READINGS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 _GAP_RULES = ("firstSEmax", "Tibs2001SEmax", "globalSEmax", "firstmax", "globalmax")
 _HENNIG_RULES = ("mean", "min", "stable")
-# Relabeling and noise levels: stablek's own search, and even steps up to the root of p.
+# Relabeling and noise levels of each fit. "sqrt" are even levels from 0 to the square root of p.
+# Today "auto" is the same grid; in the committed rows it is the search of the first version.
 _STADION = {
     "stadion_extend": ("extend", "auto"),
     "stadion_extend_sqrt": ("extend", "sqrt"),
@@ -60,7 +61,7 @@ _STADION_FITS = {
     "gmm_best": ("stadion_extend",),
     "gmm_svd": ("stadion_extend",),
 }
-# What a fit costs against judging one set of partitions, roughly.
+# Rough cost of a fit, relative to judging one set of partitions.
 _WEIGHTS = {
     "judge": 1.0,
     "readings": 1.0,
@@ -148,7 +149,7 @@ def compute(task: Task) -> dict[str, Any]:
 
 
 def _stadion(task: Task, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Both aggregations; and the oracle, which knows the ARI of every K's partition."""
+    """Both aggregations, and the oracle: the true K, with the ARI of the partition of every K."""
     model, seconds = fit_stadion(X, task.algorithm, task.seed, task.common)
     outcomes = stadion_outcomes(model, seconds, *stadion_affixes(task.fit))
     aris = [compare_labels(y, labels) for labels in model.reference_labels_]
@@ -157,7 +158,7 @@ def _stadion(task: Task, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
 
 
 def _judge(task: Task, X: np.ndarray) -> dict[str, Any]:
-    """Methods that judge given partitions; each is charged for these."""
+    """Methods that judge given partitions. The time of each includes making the partitions."""
     model = data.clusterer(task.algorithm, task.common["n_init"])
     ks = range(1, task.common["k_max"] + 1)
     selectors = {
@@ -177,19 +178,9 @@ def _outcome(k: int | None, seconds: float, abstention: str | None) -> dict[str,
 
 
 def _resample(task: Task, X: np.ndarray) -> dict[str, Any]:
-    """Gap, Hennig, Lange, Ben-Hur: one fit, whose curves answer for every rule."""
-    options = dict(task.common)
-    k_max, n_init = options.pop("k_max"), options.pop("n_init")
-    kind = task.fit.removesuffix("_1").removesuffix("_2")
-    selector = SELECTORS[kind](
-        data.clusterer(task.algorithm, n_init),
-        k_range=range(1, k_max + 1),
-        random_state=task.seed,
-        **options,
-    )
-    started = perf_counter()
-    selector.fit(X)
-    seconds = perf_counter() - started
+    """Gap, Hennig, Lange, Ben-Hur: one fit gives the answers of every rule."""
+    method = task.fit.removesuffix("_1").removesuffix("_2")
+    selector, seconds = fit_selector(X, method, task.algorithm, task.seed, task.common)
     answers = {
         name: selector.answers_.get(own["rule"]) if own else selector.n_clusters_
         for name, own in task.methods.items()

@@ -1,1 +1,1 @@
-"""From rows to tables, figures and the page of the study."""
+"""Make the tables, the figures and the page of the study from the rows."""

@@ -1,4 +1,4 @@
-"""What a page is made of: text, tables, drawings."""
+"""The parts of a page: text, tables and drawings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header; also a CSV file of its name."""
+    """A table of the page, which is also written to a CSV file of that name."""
 
     name: str
     title: str
@@ -23,14 +23,14 @@ class Table:
     on_page: bool = field(default=True, kw_only=True)
 
     def markdown(self) -> str:
-        """The table for the page."""
+        """The table as Markdown, for the page."""
         lines = [list(self.columns), ["---"] * len(self.columns)]
         lines += [[show(cell) for cell in row] for row in self.rows]
         body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         return f"**{self.title}**\n\n{body}" + (f"\n\n{self.note}" if self.note else "")
 
     def csv(self) -> str:
-        """The table as a file."""
+        """The table as the text of a CSV file."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
@@ -40,7 +40,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure that is drawn when it is asked for."""
+    """A figure that is drawn only when needed."""
 
     name: str
     caption: str
@@ -57,7 +57,7 @@ Block = str | Table | Drawing
 
 
 def show(cell: Any) -> str:
-    """A cell as text: numbers short, what is missing as a dash."""
+    """A cell as text: numbers are shortened, missing values become a dash."""
     if cell is None or (isinstance(cell, float | np.floating) and np.isnan(cell)):
         return "–"
     if isinstance(cell, bool | np.bool_):

@@ -1,4 +1,4 @@
-"""Measured growth of the time against the complexity in the supplement."""
+"""Compare the measured growth of the time with the complexity in the supplement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TITLE = "Cost"
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """Exponents of the time along each axis, and what Table 1 took."""
+    """All blocks: exponents of the time along each axis, and the time that Table 1 took."""
     yield from _growth(frame)
     yield from _table1(frame, protocol)
 
@@ -29,10 +29,11 @@ def _growth(frame: pd.DataFrame) -> Iterator[Block]:
         return
     base = ", ".join(f"{axis} = {value}" for axis, value in BASE.items())
     yield (
-        f"Time of one K alone on Gaussian clusters in the plane, around {base} (ten times as many "
-        "points for the extended version), K' from 2, one worker, shortest of a few. The exponent "
-        "is the slope of the last three values of an axis, in logarithms: the bound of the "
-        "supplement, O(K K'² N T I D M), is for large ones."
+        f"The data are Gaussian clusters in the plane. One axis varies around {base}, with ten "
+        "times as many points for the extended version. Each fit has a single K, K' from 2 on and "
+        "one worker. The time is the shortest of a few fits. The exponent is the slope over the "
+        "last three values of an axis, on log scales, because the bound of the supplement, "
+        "O(K K'² N T I D M), is for large values."
     )
     body = []
     for (mode, axis), (values, seconds) in curves.items():
@@ -40,7 +41,7 @@ def _growth(frame: pd.DataFrame) -> Iterator[Block]:
         times = ", ".join(f"{s:.3g} s at {v}" for v, s in zip(values, seconds, strict=True))
         body.append([mode, axis, times, float(slope), paper.COMPLEXITY[axis]])
     columns = ("Stadion", "axis", "times", "exponent, measured", "exponent, bound for K-means")
-    yield Table("cost", "Growth of the time", columns, body)
+    yield Table("cost", "How the time grows", columns, body)
     yield Drawing("cost", "Time along each axis.", lambda: _draw(curves))
 
 
@@ -59,10 +60,10 @@ def _table1(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
     if body:
         columns = ("algorithm", "computation", "data sets", "minutes of one core", "longest")
         note = (
-            f"Together {seconds.sum() / 3600.0:.1f} hours. Of one seed, by the versions "
-            "of stablek that ran the rows, two at a time."
+            f"Together {seconds.sum() / 3600.0:.1f} hours, for one seed. The times are those of "
+            "the versions of stablek that computed the rows, with two runs at a time."
         )
-        yield Table("cost_table1", "What Table 1 took", columns, body, note)
+        yield Table("cost_table1", "Time for Table 1", columns, body, note)
 
 
 def _curves(rows: pd.DataFrame) -> dict[tuple[str, str], tuple[list[int], list[float]]]:

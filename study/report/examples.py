@@ -1,4 +1,4 @@
-"""The paper's examples: tables and figures."""
+"""The paper's examples, as tables and figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CAPTIONS = {
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """All examples whose rows are there."""
+    """All blocks about the examples that have rows."""
     rows = frame[frame["experiment"] == "examples"]
     if not len(rows):
         return
@@ -54,9 +54,9 @@ def _jumps(rows: pd.DataFrame) -> Iterator[Block]:
     ]
     if not body:
         return
-    title = "Jumping of K-means: by symmetry (K = 2), by initialization (K = 4)"
+    title = "Jumping of K-means, by symmetry (K = 2) and by initialization (K = 4)"
     columns = ("example", "solution", "times found")
-    note = "The paper shows three solutions in each case, found at random."
+    note = "In each case, the paper shows three solutions that K-means finds at random."
     yield Table("jumps", title, columns, body, note)
     for row in jumps.itertuples():
         caption = f"Solutions of `{row.dataset}`."
@@ -82,7 +82,7 @@ def _solutions(name: str, found: dict[str, Any]) -> Any:
 
 
 def _correlated(rows: pd.DataFrame) -> Iterator[Table]:
-    """Answers of the four methods over drawings and initializations."""
+    """Answers of the four methods for each drawing and initialization."""
     own = rows[rows["dataset"] == "correlated_gaussians"]
     body = []
     for (method, algorithm), group in own.groupby(["method", "algorithm"], sort=False):
@@ -103,8 +103,8 @@ def _correlated(rows: pd.DataFrame) -> Iterator[Table]:
         )
     if body:
         columns = ("method", "K-means starts", "K, paper", "K by drawing, ours", "second best")
-        title = "Two correlated Gaussians: answers of noise and of sampling"
-        note = "The paper gives no parameters of its data; ours are those of `stablek.datasets`."
+        title = "Two correlated Gaussians: answers with noise and with sampling"
+        note = "The paper gives no parameters for its data. We use those of `stablek.datasets`."
         yield Table("correlated", title, (*columns, "agrees"), body, note)
 
 
@@ -116,7 +116,7 @@ _START = {
 
 
 def _order(details: dict[str, Any]) -> list[int]:
-    """Candidates, the best score first."""
+    """Candidates from the best score to the worst."""
     found = details.get("scores_", details.get("scores"))
     values = [-np.inf if each is None else each for each in found]
     return [details["k_values"][i] for i in np.argsort(-np.array(values), kind="stable")]
@@ -131,14 +131,14 @@ def _answers(rows: pd.DataFrame, paths: pd.DataFrame) -> Iterator[Table]:
     if body:
         title = "Other methods on these examples (K up to 10)"
         note = (
-            "The paper: on `2d-4c` Dunn and Silhouette select 3; on `4clusters_corner` almost all "
-            "indices select 2, Ben-Hur and Lange 4."
+            "In the paper, Dunn and Silhouette select 3 on `2d-4c`. On `4clusters_corner` almost "
+            "all indices select 2, and Ben-Hur and Lange select 4."
         )
         yield Table("example_answers", title, ("data set", "method", "K, ours"), body, note)
 
 
 def _corner(curves: dict[str, Any]) -> Table:
-    """The supplement's table of 4clusters_corner: means up to the crossing."""
+    """The supplement's table for 4clusters_corner: means over the levels up to the crossing."""
     counted = _counted(curves)
     means = [np.array(curves[name])[:, counted].mean(axis=1) for name in _THREE]
     body = []
@@ -148,8 +148,8 @@ def _corner(curves: dict[str, Any]) -> Table:
         body.append([k, paper.CORNER_ARI[k], ari, *cells])
     by_ari = [curves["k_values"][i] for i in np.argsort(-np.array(curves["ari"]), kind="stable")]
     note = (
-        f"Order of K by Stadion-max: {_order(curves)}; by ARI: {by_ari}. The paper's signs order "
-        "Stadion 3, 2, then 1 and 5, then 4."
+        f"Order of K by Stadion-max: {_order(curves)}. Order by ARI: {by_ari}. The paper's signs "
+        "give the order 3, 2, then 1 and 5, then 4 for Stadion."
     )
     columns = ("K", "ARI, paper", "ARI, ours", "between", "within", "Stadion")
     return Table("corner", "`4clusters_corner`, means up to the crossing", columns, body, note)
@@ -183,7 +183,7 @@ def _paths(curves: dict[str, Any], chosen: int) -> Any:
 
 
 def _k_to_n(curves: dict[str, Any]) -> Iterator[Block]:
-    """Trade-off up to K = N, and what the supplement says of it."""
+    """The trade-off up to K = N, and the supplement's statements about it."""
     counted = _counted(curves)
     between, within, stadion = (np.array(curves[n])[:, counted].mean(axis=1) for n in _THREE)
 

@@ -1,4 +1,4 @@
-"""D, noise and omega: importance, influence, and the paper's conclusions."""
+"""D, noise and omega: their importance, their influence, and the paper's conclusions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Results = dict[tuple[str, str], np.ndarray]
 
 
 def results(frame: pd.DataFrame, protocol: Protocol) -> Results:
-    """ARI by (algorithm, aggregation), of shape (data sets, D, noise, omega)."""
+    """ARI by (algorithm, aggregation), as arrays of shape (data sets, D, noise, omega)."""
     rows = frame[frame["experiment"] == "hyperparameters"]
     found: Results = {}
     shape = (len(protocol.draws), len(protocol.omegas), len(AGGREGATIONS))
@@ -53,7 +53,7 @@ def results(frame: pd.DataFrame, protocol: Protocol) -> Results:
 
 
 def importances(found: Results, n_trees: int) -> dict[tuple[str, str], np.ndarray]:
-    """Importance of each effect, of shape (data sets with any variance, effects)."""
+    """Importance of each effect, as arrays of shape (data sets with variance, effects)."""
     table = {}
     for setting, aris in found.items():
         shares = [fanova(each, n_trees=n_trees) for each in aris]
@@ -63,7 +63,7 @@ def importances(found: Results, n_trees: int) -> dict[tuple[str, str], np.ndarra
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """Everything on the hyperparameters."""
+    """All blocks about the hyperparameters."""
     found = results(frame, protocol)
     if not found:
         return
@@ -73,8 +73,8 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
     yield (
         f"Data sets finished: {counts}. Each fit has D = {max(protocol.draws)} draws, omega up to "
         f"{max(last for _, last in protocol.omegas)} and {protocol.n_epsilons} even noise levels "
-        "from 0 to √p; all settings are slices of it. Extended versions for K-means and GMM, as "
-        "in the paper."
+        "from 0 to √p. All settings are slices of these fits. K-means and GMM use the extended "
+        "version, as in the paper."
     )
     share = importances(found, protocol.n_trees)
     yield _importance(share, protocol)
@@ -94,13 +94,13 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
 
 
 def _base(protocol: Protocol) -> dict[int, int]:
-    """Position of the paper's fixed value on each axis: D = 10, uniform, omega 2..10."""
+    """Position of the paper's base value on each axis: D = 10, uniform noise, omega 2..10."""
     wanted = (2, protocol.omega_max)
     return {1: len(protocol.draws) - 1, 2: 0, 3: protocol.omegas.index(wanted)}
 
 
 def along(aris: np.ndarray, axis: int, base: dict[int, int], **fixed: int) -> np.ndarray:
-    """ARI of shape (data sets, values of the axis), the other axes at their base."""
+    """ARI of shape (data sets, values of the axis), with the other axes at their base values."""
     at: list[Any] = [slice(None)] * 4
     for other, position in base.items():
         if other != axis:
@@ -109,7 +109,7 @@ def along(aris: np.ndarray, axis: int, base: dict[int, int], **fixed: int) -> np
 
 
 def labels(axis: int, protocol: Protocol) -> list[str]:
-    """Names of an axis's values."""
+    """Names of the values of an axis."""
     if axis == 1:
         return [str(each) for each in protocol.draws]
     if axis == 2:
@@ -159,7 +159,7 @@ def _friedman(
 
 
 def _diagrams(found: Results, base: dict[int, int], protocol: Protocol) -> Iterator[Drawing]:
-    """Critical differences wherever Friedman's test rejects."""
+    """Diagrams of critical differences where Friedman's test rejects."""
     for axis, symbol in ((1, "D"), (3, "omega")):
         for setting, aris in found.items():
             for position, noise in enumerate(NOISES):
@@ -223,7 +223,7 @@ def _claims(
         ],
         [
             "performance grows only slightly with D",
-            f"mean ARI at the largest D less that at the smallest: {gain:+.3f}",
+            f"mean ARI at the largest D minus that at the smallest: {gain:+.3f}",
             0.0 <= gain < 0.05,
         ],
         [
@@ -232,14 +232,14 @@ def _claims(
             widest[0] == "ward",
         ],
         [
-            "{2..10} performs well; large K' hurt",
+            "{2..10} performs well; large K' values hurt",
             f"mean ARI best for Ω = {omegas[int(means.argmax())]}, "
             f"worst for {omegas[int(means.argmin())]}",
             means[base[3]] >= np.median(means),
         ],
     ]
     columns = ("the paper says", "ours", "agrees")
-    return Table("hyperparameter_claims", "Conclusions on the hyperparameters", columns, body)
+    return Table("hyperparameter_claims", "Conclusions about the hyperparameters", columns, body)
 
 
 def _grid(n_columns: int) -> Any:

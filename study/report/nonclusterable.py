@@ -1,4 +1,4 @@
-"""Data without clusters: how often each method says so, by dimension."""
+"""Data without clusters: how often each method answers K = 1, by dimension."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TITLE = "Data without clusters"
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """Rates of the right answer."""
+    """All blocks: rates of the right answer, and margins."""
     rows = frame[frame["experiment"] == "nonclusterable"].copy()
     if not len(rows):
         return
@@ -29,10 +29,10 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
     rows["p"], rows["n"] = [p for p, _ in sizes], [n for _, n in sizes]
     rows["kind"] = [name.rsplit("_", 2)[0] for name in rows["dataset"]]
     yield (
-        f"K from 1 to {protocol.unclustered_k_max}, up to {protocol.n_samplings} drawings of each "
-        "distribution: the tables count the runs. No answer counts as a wrong one. The paper "
-        "gives Stadion's K for five sets, 1 for all of them; it names neither the version nor the "
-        "candidates."
+        f"K ranges from 1 to {protocol.unclustered_k_max}. Each distribution has up to "
+        f"{protocol.n_samplings} drawings (random data sets); the tables count the runs. A method "
+        "that gives no answer counts as wrong. The paper gives Stadion's K for five sets, and it "
+        "is 1 for all of them. The paper names neither the version of Stadion nor the candidates."
     )
     yield _five(rows, protocol)
     alone = rows[rows["kind"].isin(protocol.distributions)]
@@ -67,7 +67,7 @@ def _share(rows: pd.DataFrame, k: int) -> str | None:
 
 
 def rates(rows: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Share of answers K = k, methods by dimension."""
+    """Share of the answers K = k, as a table of methods by dimension."""
     right = rows.assign(right=(rows["k"] == k).fillna(False).astype(float))
     return right.pivot_table(index="name", columns="p", values="right", aggfunc="mean")
 
@@ -81,7 +81,7 @@ def _rates(name: str, title: str, rows: pd.DataFrame, k: int) -> Table:
 
 
 def _by_distribution(rows: pd.DataFrame) -> Iterator[Table]:
-    """The same for each distribution and size, for the Stadion rows."""
+    """Rate of K = 1 for each distribution and size, for the Stadion rows."""
     body = []
     stadion = rows[rows["method"].str.startswith("stadion")]
     for (name, kind, n), own in stadion.groupby(["name", "kind", "n"]):
@@ -93,7 +93,7 @@ def _by_distribution(rows: pd.DataFrame) -> Iterator[Table]:
 
 
 def _margins(rows: pd.DataFrame) -> Table:
-    """Whether right answers can be told from wrong ones by what Stadion says of itself."""
+    """Whether margin and frequency tell right answers from wrong ones."""
     rows = rows[rows["method"].str.startswith("stadion") & rows["k"].notna()]
     body = []
     for name, own in rows.groupby("name"):
@@ -108,7 +108,7 @@ def _margins(rows: pd.DataFrame) -> Table:
                     body.append([name, what, right, len(group), *quantiles, np.mean(certain)])
     columns = ("method", "clusters", "right", "answers", "margin, 5%", "median", "95%")
     columns += ("share with frequency above 0.95",)
-    note = "Margin and frequency: see Table 1."
+    note = "The table of seeds in the section on Table 1 explains margin and frequency."
     return Table("k1_margins", "Margins of right and wrong answers", columns, body, note)
 
 

@@ -1,4 +1,4 @@
-"""The numbers and statements of the paper (Mourer et al., 2023, with its supplement)."""
+"""Numbers and statements of the paper (Mourer et al., 2023) and of its supplement."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SPECIAL_K_FAILURES = 11
 
 
 def column(algorithm: str) -> str:
-    """The paper's column for an algorithm: it gives one for all starts of GMM."""
+    """The paper's column for an algorithm. All starts of GMM share one column."""
     return algorithm.partition("_")[0]
 
 
@@ -81,7 +81,7 @@ TITLES = {
 
 
 def title(method: str) -> str:
-    """A method's name in print."""
+    """Name of a method for tables and figures."""
     if method in TITLES:
         return TITLES[method]
     if method.startswith("gap_"):
@@ -92,10 +92,10 @@ def title(method: str) -> str:
     return method
 
 
-# Supplement, K = 1 in all five cases.
+# Supplement: K on the five data sets without clusters.
 UNCLUSTERED_K = 1
 
-# Supplement: ARI of K-means on 4clusters_corner by K; Stadion ranks the K in this order too.
+# Supplement: ARI of K-means on 4clusters_corner by K. Stadion ranks the K in the same order.
 CORNER_ARI = {1: 0.00, 2: 0.74, 3: 0.92, 4: 0.58, 5: 0.65}
 CORNER_SIGNS = {  # K: StabB, StabW, Stadion
     1: ("++", "--", "0"),
@@ -105,7 +105,7 @@ CORNER_SIGNS = {  # K: StabB, StabW, Stadion
     5: ("--", "++", "0"),
 }
 
-# Supplement, correlated Gaussians: the best K, and the second best where it is given.
+# Supplement, correlated Gaussians: the best K, and the second best K where the paper gives it.
 CORRELATED = {
     "stadion": (2, None),
     "stadion_bootstrap": (1, 4),

@@ -1,4 +1,4 @@
-"""Answers against the truth: ARI, wins and ranks on the rows of Table 1."""
+"""Compare answers with the truth: ARI, wins and ranks of the rows of Table 1."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from scipy import stats
 from study import data
 
 RANKED = 0.9
-"""A method takes part in the ranks once it has this share of the data sets."""
+"""A method is ranked if it has at least this share of the data sets."""
 
 
 def judged(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of Table 1 with the ``ari`` of the common partition at their K, and ``win``.
+    """Rows of Table 1 with two more columns: ``ari`` and ``win``.
 
-    An answer is judged on the algorithm's own partition at that K and seed, which the oracle's
-    row knows; no answer counts as the one-cluster partition, with ARI 0. Rows for which the
-    oracle's row is missing cannot be judged and are left out.
+    An answer K is judged by the ARI of the algorithm's own partition into K clusters with that
+    seed, which the oracle's row stores. No answer counts as the one-cluster partition, with ARI 0.
+    Rows without a row of the oracle cannot be judged and are left out.
     """
     oracle = frame[frame["method"] == "oracle"]
     found = {
@@ -66,7 +66,11 @@ _COLUMNS = (
 def wide(
     rows: pd.DataFrame, algorithm: str, methods: Sequence[str], value: str = "ari", seed: int = 0
 ) -> pd.DataFrame:
-    """Data sets by methods that have rows, of a seed; where it has none, of the first seed."""
+    """Table of data sets by methods for one seed.
+
+    A method without a row for the seed has its row of the first seed. A method without any row
+    has no column.
+    """
     own = rows[(rows["algorithm"] == algorithm) & rows["seed"].isin([0, seed])]
     latest = own.sort_values("seed").drop_duplicates(["dataset", "method"], keep="last")
     table = latest.pivot(index="dataset", columns="method", values=value)
@@ -74,19 +78,19 @@ def wide(
 
 
 def complete(table: pd.DataFrame) -> pd.DataFrame:
-    """Methods that have nearly all data sets, on the data sets that all these have."""
+    """Methods that have nearly all data sets, on the data sets that all of these methods have."""
     enough = table.notna().sum() >= RANKED * len(table)
     return table.loc[:, enough].dropna()
 
 
 def average_ranks(table: pd.DataFrame) -> pd.Series:
-    """Mean rank of each method, rank 1 for the highest ARI, ties shared."""
+    """Mean rank of each method. Rank 1 is the highest ARI; ties share their ranks."""
     ranks = stats.rankdata(-table.to_numpy(dtype=float), axis=1)
     return pd.Series(ranks.mean(axis=0), index=table.columns)
 
 
 def distinct(datasets: Sequence[str]) -> list[str]:
-    """Data sets without those that are the same file as an earlier one."""
+    """Data sets without those whose file equals that of an earlier one."""
     files: dict[str, str] = {}
     for name in sorted(datasets):
         info = data.INFO.get(name)

@@ -1,4 +1,4 @@
-"""Experiment 2, beyond the paper: do the methods of Table 1 differ at all?"""
+"""Experiment 2, beyond the paper: do the methods of Table 1 differ significantly?"""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ TITLE = "Beyond the paper: tests between the methods"
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """Friedman, Wilcoxon-Holm, critical differences, sign tests."""
+    """All blocks: Friedman, Wilcoxon-Holm, critical differences, sign tests."""
     rows = scores.judged(frame[frame["experiment"] == "table1"])
     yield (
-        "On the ARI of seed 0: Friedman's test, and where it rejects, Wilcoxon's signed-rank test "
-        "of every pair (Pratt's treatment of ties) with Holm's correction, at 5%. A bar in a "
-        "diagram joins methods that do not differ. The oracle is left out."
+        "All tests use the ARI of seed 0 and a level of 5%. The first is Friedman's test. Where "
+        "it rejects, Wilcoxon's signed-rank test compares every pair (Pratt's treatment of ties, "
+        "Holm's correction). A bar in a diagram joins methods that do not differ. The oracle is "
+        "left out."
     )
     summary, differing = [], []
     for algorithm in COMPARED:
@@ -42,7 +43,7 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
     columns = ("algorithm", "compared", "Friedman's statistic", "p")
     yield Table("friedman", "Friedman's test between the methods", columns, summary)
     columns = ("algorithm", "better", "worse", "p, Holm")
-    note = "All other pairs do not differ at 5%."
+    note = "No other pair with a Stadion row differs at 5%."
     title = "Pairs with a Stadion row that differ"
     yield Table("differences", title, columns, differing, note)
     yield from _sign_tests(rows)
@@ -62,7 +63,7 @@ def _pairs(ranking: Ranking) -> Iterator[list[Any]]:
 
 
 def _sign_tests(rows: pd.DataFrame) -> Iterator[Table]:
-    """Stadion against Wemmert-Gançarski, the best index of the paper."""
+    """Compare Stadion with Wemmert-Gançarski, the best index in the paper."""
     body = []
     rival = "wemmert_gancarski"
     for algorithm in COMPARED:
@@ -79,7 +80,7 @@ def _sign_tests(rows: pd.DataFrame) -> Iterator[Table]:
 
 
 def sign_test(ours: pd.Series, theirs: pd.Series) -> tuple[int, int, int, float]:
-    """How often better, equal and worse, and the two-sided p of the exact sign test."""
+    """Numbers of better, equal and worse results, and the two-sided p of the exact sign test."""
     difference = ours.astype(float) - theirs.astype(float)
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
     p = stats.binomtest(better, better + worse).pvalue if better + worse else 1.0

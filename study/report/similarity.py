@@ -1,4 +1,4 @@
-"""Sixteen similarities, inside Stadion and as measures of success."""
+"""Sixteen similarity measures, inside Stadion and as measures of success."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ TITLE = "Similarity measures"
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """Both uses of the measures."""
+    """All blocks about both uses of the measures."""
     rows = frame[frame["experiment"] == "similarity"]
     if not len(rows):
         return
     yield (
-        "The paper says that 16 measures were compared as the similarity inside Stadion, without "
-        "naming them or showing the comparison, and that measuring success by others than the "
-        "ARI leaves the ranking almost as it is. Ours are clusterCrit's fourteen external "
-        "criteria, ARI and NMI, with K-means and the extended version."
+        "The paper compared 16 measures as the similarity inside Stadion. It neither names them "
+        "nor shows the comparison. It also says that the ranking of the methods hardly changes "
+        "when another measure than the ARI measures success. We use the ARI, the NMI and the "
+        "fourteen external criteria of clusterCrit, with K-means and the extended version."
     )
     external = rows[rows["method"] == EXTERNAL].set_index("dataset")["details"]
     yield _inside(rows, external, protocol.measures)
@@ -34,7 +34,7 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
 
 
 def _inside(rows: pd.DataFrame, external: pd.Series, measures: tuple[str, ...]) -> Table:
-    """Wins of Stadion with each measure, against those with ARI; ranks among the sixteen."""
+    """Wins of Stadion with each measure, compared with the ARI, and ranks among the measures."""
     truth = rows[rows["method"] == EXTERNAL].set_index("dataset")["k"]
     answers = rows[rows["method"] != EXTERNAL]
     answers = answers[answers["dataset"].isin(external.index)].copy()
@@ -65,16 +65,16 @@ def _inside(rows: pd.DataFrame, external: pd.Series, measures: tuple[str, ...]) 
         body.append(row)
     columns = ("similarity", "wins, max", "rank, max", "p, max")
     columns += ("wins, mean", "rank, mean", "p, mean")
-    note = "p: sign test of the wins against those with the ARI."
+    note = "p: sign test that compares the wins with those of the ARI."
     return Table("similarities", "Stadion with each similarity", columns, body, note)
 
 
 def _success(
     frame: pd.DataFrame, external: pd.Series, measures: tuple[str, ...]
 ) -> Iterator[Table]:
-    """The K-means column of Table 1, ranked by other measures of success."""
+    """The K-means column of Table 1, ranked by each measure of success."""
     rows = scores.judged(frame[frame["experiment"] == "table1"])
-    # No answer counts as one cluster, as in Table 1; a run that is missing is no answer.
+    # A method without an answer counts as K = 1, as in Table 1. A missing run stays missing.
     rows = rows[rows["dataset"].isin(external.index)].assign(k=rows["k"].astype(float).fillna(1.0))
     answers = scores.complete(scores.wide(rows, "kmeans", main_methods("kmeans"), value="k"))
     if not len(answers) or answers.shape[1] < 3:

@@ -1,4 +1,4 @@
-"""Table 1: ours beside the paper's."""
+"""Table 1: our numbers beside the paper's."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from study.report.blocks import Block, Table
 TITLE = "Table 1: all methods on the benchmark"
 
 COMPARED = ("kmeans", "ward", "gmm", "gmm_best")
-"""Algorithms for which the paper's statements are looked at, GMM in both readings."""
+"""Algorithms for which we check the paper's statements. GMM is here in both readings."""
 
 
 def main_methods(algorithm: str) -> list[str]:
-    """Methods of the paper's column, the oracle first."""
+    """Methods of the paper's column for an algorithm. The oracle comes first."""
     column = paper.column(algorithm)
     return [method for method, columns in paper.TABLE1.items() if column in columns]
 
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """Everything on Table 1."""
+    """All blocks about Table 1."""
     rows = scores.judged(frame[frame["experiment"] == "table1"])
     yield (
-        "Average rank of the ARI (rank 1 is best, ties shared, the oracle takes part) and wins, "
-        "the number of data sets on which a method answers K\\*. Every answer is judged on the "
-        "algorithm's own partition at that K; a method that gives no answer gets ARI 0. "
-        f"Methods are ranked once they have {scores.RANKED:.0%} of the data sets, on the data "
-        "sets that all ranked methods have. `exemples8_Overlap_Uvar_5g` and `exemples9_YoD_6g` "
-        "are the same file, so wins are given over all sets and over the distinct ones."
+        "The tables show the average rank of the ARI and the wins. A win is a data set on which "
+        "a method answers K\\*. Rank 1 is best, ties share their ranks, and the oracle is ranked "
+        "too. Every answer is judged by the algorithm's own partition at that K. A method that "
+        "gives no answer gets ARI 0. A method is ranked if it has at least "
+        f"{scores.RANKED:.0%} of the data sets; the ranks use the data sets that all ranked "
+        "methods have. `exemples8_Overlap_Uvar_5g` and `exemples9_YoD_6g` are the same file, so "
+        "wins are counted over all sets and over the distinct ones."
     )
     for algorithm in paper.ALGORITHMS:
         column = rows[rows["algorithm"] == algorithm]
@@ -76,8 +77,8 @@ def _column(rows: pd.DataFrame, algorithm: str, protocol: Protocol) -> Table:
     columns += ("wins over seeds", "mean ARI", "seconds")
     note = (
         f"Ranks among {ranked.shape[1]} of {len(methods)} methods on {len(ranked)} of "
-        f"{len(protocol.benchmark)} data sets; seconds are the median over data sets, the "
-        f"partitions included, of runs two at a time."
+        f"{len(protocol.benchmark)} data sets. Seconds are the median over data sets and include "
+        "making the partitions; two runs ran at a time."
     )
     name = f"table1_{algorithm}"
     return Table(name, paper.ALGORITHMS[algorithm], columns, body, note)
@@ -88,14 +89,14 @@ def _count(wins: pd.Series) -> str:
 
 
 def _spread(own: pd.DataFrame) -> str | None:
-    """Lowest and highest number of wins over the seeds that have all the data sets."""
+    """Lowest and highest number of wins, over the seeds that have all data sets."""
     by_seed = own.groupby("seed")["win"].agg(["sum", "count"])
     full = by_seed[by_seed["count"] == by_seed["count"].max()]["sum"]
     return f"{full.min()}–{full.max()} ({len(full)} seeds)" if len(full) > 1 else None
 
 
 def _readings(rows: pd.DataFrame) -> Iterator[Table]:
-    """Other readings of a method, each ranked in the place of the main one."""
+    """Other readings of a method. Each is ranked in place of the main reading."""
     body = []
     rows = rows[rows["seed"] == 0]
     for algorithm in COMPARED:
@@ -125,7 +126,7 @@ def _readings(rows: pd.DataFrame) -> Iterator[Table]:
 
 
 def _versions(rows: pd.DataFrame) -> Iterator[Table]:
-    """Standard against extended Stadion, on the data sets that have both."""
+    """Compare standard and extended Stadion on the data sets that have both."""
     methods = main_methods("kmeans")
     answers = scores.wide(rows, "kmeans", methods, value="k")
     wins = scores.wide(rows, "kmeans", methods, value="win")
@@ -157,11 +158,11 @@ def _versions(rows: pd.DataFrame) -> Iterator[Table]:
             "Wemmert-Gançarski there",
             "same K in both",
         )
-        yield Table("table1_versions", "Standard against extended", columns, body)
+        yield Table("table1_versions", "Standard and extended Stadion", columns, body)
 
 
 def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
-    """Spread of the Stadion rows over seeds."""
+    """How much the results of Stadion vary over seeds."""
     body = []
     stadion = rows[rows["method"].str.startswith("stadion")]
     for (algorithm, method), own in stadion.groupby(["algorithm", "method"]):
@@ -198,10 +199,10 @@ def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
         )
         columns += ("median margin of the score", "share of answers with frequency above 0.95")
         note = (
-            "Rank: among the methods of the column, those that have not run with the seed as with "
-            "the first; place: among the same, the oracle counted. "
-            "None of the benchmark sets has one cluster. Margin: best score minus second best. "
-            "Frequency: how often the answer wins when the draws are resampled."
+            "Rank: average rank among the methods of the algorithm. A method that did not run "
+            "with a seed enters with its first seed. Place: position of that rank, with the "
+            "oracle counted. None of the benchmark sets has one cluster. Margin: best score minus "
+            "second best. Frequency: how often the answer wins when the draws are resampled."
         )
         yield Table("table1_seeds", "Stadion over seeds", columns, body, note)
 
@@ -209,7 +210,7 @@ def _seeds(rows: pd.DataFrame) -> Iterator[Table]:
 def _ranks_by_seed(
     rows: pd.DataFrame, algorithm: str, method: str, seeds: list[int]
 ) -> str | None:
-    """Rank with each seed, and the place that it means."""
+    """Rank with each seed, and the place of that rank among all methods."""
     main = main_methods(algorithm)
     if method not in main:
         return None
@@ -224,16 +225,16 @@ def _ranks_by_seed(
 
 
 def _without_one(own: pd.DataFrame) -> str | None:
-    """Wins by seed of the best candidate above 1."""
+    """Wins by seed if 1 were no candidate."""
     best = pd.Series([each.get("best_above_1") for each in own["details"]], index=own.index)
-    best = best.fillna(own["k"].where(own["k"] > 1))  # an answer above 1 is the best above 1
+    best = best.fillna(own["k"].where(own["k"] > 1))  # an answer above 1 is also the best above 1
     known = best.notna().groupby(own["seed"]).all()
     wins = (best == own["truth"]).groupby(own["seed"]).sum()[known]
     return ", ".join(map(str, wins)) or None
 
 
 def _claims(rows: pd.DataFrame) -> Iterator[Table]:
-    """The paper's statements on Table 1, and what the rows say."""
+    """The paper's statements about Table 1, and what our rows say."""
     body = []
     for algorithm in COMPARED:
         ranked = scores.complete(scores.wide(rows, algorithm, main_methods(algorithm)))
@@ -264,7 +265,7 @@ def _claims(rows: pd.DataFrame) -> Iterator[Table]:
         body.append([claim, text, failed == paper.SPECIAL_K_FAILURES])
     if body:
         columns = ("the paper says", "ours", "agrees")
-        yield Table("table1_claims", "Statements on Table 1", columns, body)
+        yield Table("table1_claims", "Statements about Table 1", columns, body)
 
 
 def _per_dataset(rows: pd.DataFrame) -> Table:

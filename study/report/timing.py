@@ -1,4 +1,4 @@
-"""How long the computations took: one that answers for several methods counts once."""
+"""How long the computations took. One that answers for several methods counts once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from study.plan import Run
 def task_seconds(frame: pd.DataFrame, runs: Iterable[Run]) -> pd.Series:
     """Seconds by experiment, algorithm, fit, dataset and seed.
 
-    Methods that judge common partitions are each charged for these; the longest stands for all.
+    The time of each method that judges common partitions includes making them. So the longest
+    time of a computation stands for all its methods.
     """
     fits = frame["key"].map({run.key: run.fit for run in runs})
     where = ["experiment", "algorithm", "fit", "dataset", "seed"]

@@ -1,18 +1,22 @@
-"""The command line: argv, one call, files.
+"""The command line.
 
-Exit status: 0 with the answer, 2 with one line on stderr for bad input, 130 after Ctrl-C (143
-after SIGTERM), 1 for an error of stablek itself. Heavy imports wait until a command needs them.
+Exit status: 0 with an answer, 1 for an error in stablek itself, 2 for bad input (one line on
+standard error says what is wrong), 130 after Ctrl-C, 143 after SIGTERM. Heavy packages are
+imported only by the commands that need them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from importlib import import_module
 from types import FrameType
 
@@ -25,7 +29,7 @@ INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM, as ``timeout`` and job schedulers send it: to be cleaned up after like Ctrl-C."""
+    """SIGTERM, as ``timeout`` and job schedulers send it. The clean-up is that of Ctrl-C."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments without the program's name; by default those of the process.
+        Arguments without the program's name. None uses those of the process.
 
     Returns
     -------
@@ -47,12 +51,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     stablek 0.1.0
     0
     """
+    if sys.stderr is None:  # closed; print would write to standard output instead
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        return _fail("standard output is closed; redirect it, as in > /dev/null", INTERNAL_ERROR)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Escape the characters that the terminal's encoding does not have.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with _catching_terminate():
             status = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads has seen enough. All files are written before the answer is printed.
+        # The reader, such as head, has stopped. All files are already written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OSError as error:
@@ -64,7 +75,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         args = build_parser().parse_args(argv)
         import_module(f"stablek.cli._{args.command}").run(args)
-    except SystemExit as exit_:  # argparse has said why
+    except SystemExit as exit_:  # argparse has printed the reason
         return exit_.code if isinstance(exit_.code, int) else OK
     except KeyboardInterrupt as signaled:
         _stop_workers()
@@ -73,10 +84,20 @@ def _run(argv: Sequence[str] | None) -> int:
     except (ValueError, ConnectionError) as error:
         if isinstance(error, BrokenPipeError):
             raise
-        return _fail(str(error), BAD_INPUT)
+        from stablek.cli._flags import with_flags
+
+        said = error.args[0] if len(error.args) == 1 else error
+        return _fail(with_flags(said), BAD_INPUT)
     except OSError as error:
+        if error.errno == errno.ENOSPC and error.filename is None:
+            raise  # a file has a name: this is standard output
         where = "" if error.filename is None else f"{error.filename!r}: "
         return _fail(f"{where}{error.strerror or error}", INTERNAL_ERROR)
+    except BrokenExecutor:
+        return _fail(
+            "a worker process was killed; perhaps memory ran out: try fewer workers with --jobs",
+            INTERNAL_ERROR,
+        )
     except MemoryError as error:
         return _fail(f"not enough memory: {error}", INTERNAL_ERROR)
     except Exception as error:
@@ -86,7 +107,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _fail(message: str, status: int) -> int:
-    """Say why in one line, whatever the names in the message hold."""
+    """Print the reason in one line, without control characters."""
     line = " ".join(message.split())
     print(f"stablek: {''.join(c for c in line if c.isprintable())}", file=sys.stderr)
     return status
@@ -108,7 +129,7 @@ def _catching_terminate() -> Iterator[None]:
 
 
 def _stop_workers() -> None:
-    """End joblib's worker processes, which wait for more work after an interrupt."""
+    """End joblib's worker processes, which would wait for more work after an interrupt."""
     reusable = sys.modules.get("joblib.externals.loky.reusable_executor")
     executor = getattr(reusable, "_executor", None)
     if executor is not None:

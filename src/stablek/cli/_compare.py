@@ -1,4 +1,4 @@
-"""``stablek compare``: many criteria on the same partitions, side by side."""
+"""``stablek compare``: compare what several criteria choose among the same partitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from stablek.cli._data import described, load, loading_code, original, resolve_k
 from stablek.cli._files import check_outputs
 from stablek.cli._models import make_clusterer
-from stablek.cli._outputs import check_report, write_json, write_report
+from stablek.cli._outputs import check_report, write_json
 from stablek.cli._parser import METHODS
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._tables import Table, number, printable, show
@@ -48,12 +48,14 @@ def run(args: argparse.Namespace) -> None:
         )
     seconds = perf_counter() - started
     if args.report is not None:
+        from stablek.report import write_report
+
         write_report(
             comparison.best.selector,
             args.report,
             X=original(points),
             comparison=comparison,
-            source=args.file,
+            source=printable(args.file),
             load=loading_code(args),
         )
     if args.json is not None:
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _sentence(comparison: Any, algorithms: tuple[str, ...]) -> str:
-    """Stadion's choice, since its scores compare between algorithms; and the votes."""
+    """Return Stadion's choice (its scores compare across algorithms) and the votes."""
     parts = []
     rows = [row for row in comparison if row.method == "stadion"]
     if rows:
@@ -114,7 +116,7 @@ def _table(comparison: Any, algorithms: tuple[str, ...]) -> Table:
 
 
 def _records(comparison: Any) -> list[dict[str, Any]]:
-    """The rows as JSON has them: null where there is no number."""
+    """Return the rows for JSON, with null where a number is not finite."""
     names = ("method", "n_clusters", "score", "agreement", "stadion_agreement", "seconds")
     return [
         {

@@ -1,11 +1,12 @@
-"""The input file of a command, ready to be clustered."""
+"""The input file of a command, as points."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from stablek.reading import InputError, Layout, Points, n_distinct, read_points, standardize
+from stablek.reading import InputError, Layout, Points, read_points, standardize
+from stablek.validation import n_distinct
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,24 +17,30 @@ DEFAULT_LARGEST_K = 20
 
 
 def load(args: argparse.Namespace) -> tuple[Points, pd.DataFrame]:
-    """Points of the file, and the table to cluster: standardized unless told not to."""
-    points = read_points(
-        args.file,
-        kind=args.format,
-        layout=Layout(args.delimiter, args.decimal, args.header),
-        columns=args.columns,
-        drop=args.drop,
-        id_name=args.id,
-        missing=args.missing,
-    )
+    """Read the points of the file, and the table to cluster: standardized, or as it is."""
+    points = read_points(args.file, **_options(args))
     import pandas as pd
 
     X = points.X if args.no_scale else standardize(points.X)
     return points, pd.DataFrame(X, columns=list(points.columns))
 
 
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters of `read_points` that differ from their defaults."""
+    layout = Layout(args.delimiter, args.decimal, args.header)
+    options = {
+        "kind": args.format,
+        "layout": None if layout == Layout() else layout,
+        "columns": args.columns,
+        "drop": args.drop or None,
+        "id_name": args.id,
+        "missing": args.missing,
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def resolve_k(k: tuple[int, ...] | None, points: Points, source: str) -> tuple[int, ...]:
-    """The candidates; without any given, 1 to 20, or to what the data allow."""
+    """Return the candidates: those given, or 1 to 20, or fewer if the data have fewer rows."""
     largest = DEFAULT_LARGEST_K if k is None else k[-1]
     distinct = n_distinct(points.X, largest)
     if k is None:
@@ -47,33 +54,25 @@ def resolve_k(k: tuple[int, ...] | None, points: Points, source: str) -> tuple[i
 
 
 def original(points: Points) -> pd.DataFrame:
-    """The values as they are in the file."""
+    """Return the values as they are in the file."""
     import pandas as pd
 
     return pd.DataFrame(points.X, columns=list(points.columns))
 
 
 def described(args: argparse.Namespace, points: Points) -> str:
-    """What was clustered, in words."""
+    """Describe the data that were clustered."""
     n, p = points.X.shape
     return f"{n} rows, {p} column{'s' * (p > 1)}{'' if args.no_scale else ' standardized'}"
 
 
 def loading_code(args: argparse.Namespace) -> str:
-    """Python that reads the same points, for the report."""
-    layout = Layout(args.delimiter, args.decimal, args.header)
-    given = {
-        "kind": args.format,
-        "layout": None if layout == Layout() else layout,
-        "columns": args.columns,
-        "drop": args.drop or None,
-        "id_name": args.id,
-        "missing": args.missing,
-    }
-    options = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
-    names = ["Layout"] * (given["layout"] is not None) + ["read_points"]
-    read = f"read_points({args.file!r}{options}).X"
-    if args.no_scale:
-        return f"from stablek.reading import {', '.join(names)}\n\nX = {read}"
-    names.append("standardize")
-    return f"from stablek.reading import {', '.join(names)}\n\nX = standardize({read})"
+    """Return Python code that reads the same points, for the report."""
+    options = _options(args)
+    given = "".join(f", {name}={value!r}" for name, value in options.items())
+    names = [*(["Layout"] if "layout" in options else []), "read_points"]
+    code = f"read_points({args.file!r}{given}).X"
+    if not args.no_scale:
+        names.append("standardize")
+        code = f"standardize({code})"
+    return f"from stablek.reading import {', '.join(names)}\n\nX = {code}"

@@ -1,20 +1,21 @@
-"""``stablek datasets``: the benchmark of the paper."""
+"""``stablek datasets``: the benchmark data sets of the paper."""
 
 from __future__ import annotations
 
 import argparse
 import csv
-import sys
 from typing import TextIO
 
-from stablek.cli._files import check_outputs, replacing
+from stablek.cli._files import check_outputs
+from stablek.cli._outputs import write_text
 from stablek.cli._tables import Table, show
+from stablek.reading import InputError
 
 __all__ = ["run"]
 
 
 def run(args: argparse.Namespace) -> None:
-    """List the data sets, or write one."""
+    """List the data sets, or write one to a file."""
     if args.action == "list":
         _list()
     else:
@@ -34,9 +35,12 @@ def _list() -> None:
 def _fetch(name: str, output: str) -> None:
     from stablek.datasets import fetch_benchmark, list_benchmark
 
-    if name in {info.name for info in list_benchmark()}:  # else the fetch says what is known
+    if name in {info.name for info in list_benchmark()}:  # fetch_benchmark refuses other names
         check_outputs({"--output": output})
-    X, y = fetch_benchmark(name)
+    try:
+        X, y = fetch_benchmark(name)
+    except ImportError as error:
+        raise InputError(str(error)) from error
 
     def write(file: TextIO) -> None:
         writer = csv.writer(file, lineterminator="\n")
@@ -45,10 +49,7 @@ def _fetch(name: str, output: str) -> None:
             [*map(repr, row), label] for row, label in zip(X.tolist(), y.tolist(), strict=True)
         )
 
-    if output == "-":
-        write(sys.stdout)
-        return
-    with replacing(output) as part, open(part, "w", encoding="utf-8", newline="") as file:
-        write(file)
-    print(f"wrote {output}: {X.shape[0]} rows, {X.shape[1]} features, and the column label")
-    print(f"next: stablek select {output} --drop label")
+    write_text(output, write)
+    if output != "-":
+        print(f"wrote {output}: {X.shape[0]} rows, {X.shape[1]} features, and the column label")
+        print(f"next: stablek select {output} --drop label")

@@ -1,4 +1,4 @@
-"""``stablek demo``: the main job on built-in data."""
+"""``stablek demo``: choose the number of clusters of built-in data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from stablek.cli._files import check_outputs
 from stablek.cli._models import make_selector
-from stablek.cli._outputs import check_plot, check_report, write_plot, write_report
+from stablek.cli._outputs import check_plot, check_report, write_plot
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._select import print_answer
 from stablek.reading import standardize
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     )
     with collected_warnings() as warned:
         selector.fit(standardize(X))
-    from stablek.report import summarize
+    from stablek.report import summarize, write_report
 
     told: dict[str, Any] = {"X": X, "source": "stablek.datasets.make_demo()", "load": _LOAD}
     write_report(selector, report, **told)

@@ -1,4 +1,4 @@
-"""The evidence of a fitted selector as a small table."""
+"""The evidence of a fitted selector, as a small table."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from stablek.cli._tables import Table, number
+from stablek.inspection import selected_index
 
 __all__ = ["evidence", "shown_note"]
 
 N_SHOWN = 12
-"""With more candidates than this, the table has those with the best scores."""
+"""Most rows of the table. With more candidates it shows those with the best scores."""
 
 
 def evidence(selector: Any) -> Table:
-    """One row for each K: the scores, and for Stadion where they come from."""
-    chosen = _chosen(selector)
+    """Return one row for each K: its score, and for Stadion its stabilities."""
+    chosen = selected_index(selector)
     shown = _shown(selector, chosen)
     if hasattr(selector, "stadion_paths_"):
         headers = ["K", "between", "within", "stadion", "frequency"]
@@ -32,17 +33,14 @@ def evidence(selector: Any) -> Table:
 
 
 def shown_note(selector: Any) -> str | None:
-    """Tell that the table is not complete."""
+    """Say that the table is not complete, if so."""
     n = len(selector.k_values_)
     return f"the {N_SHOWN} best of {n} candidates" if n > N_SHOWN else None
 
 
 def _stadion_rows(selector: Any) -> list[list[str]]:
-    """Between and within stability where the path is highest, so that they give the score."""
-    counted = selector.epsilons_ > 0
-    if selector.crossing_epsilon_ > 0:
-        counted &= selector.epsilons_ <= selector.crossing_epsilon_
-    levels = np.flatnonzero(counted)
+    """Show the stabilities where the path is highest: between minus within is the score."""
+    levels = np.flatnonzero(selector.counted_levels_)
     best = levels[np.argmax(selector.stadion_paths_[:, levels], axis=1)]
     return [
         [
@@ -54,12 +52,6 @@ def _stadion_rows(selector: Any) -> list[list[str]]:
         ]
         for i, k in enumerate(selector.k_values_)
     ]
-
-
-def _chosen(selector: Any) -> int | None:
-    """Position of the chosen candidate; None if K = 1 or nothing won from outside."""
-    found = np.flatnonzero(selector.k_values_ == selector.best_value_)
-    return int(found[0]) if len(found) else None
 
 
 def _shown(selector: Any, chosen: int | None) -> list[int]:

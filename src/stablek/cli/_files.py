@@ -1,17 +1,15 @@
-"""Output files: checked before the work, replaced in one step after it."""
+"""Output files: checked before any work is done."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
-import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
+from stablek.files import PREFIX, is_special
 from stablek.reading import InputError
 
-__all__ = ["check_outputs", "replacing"]
+__all__ = ["check_outputs"]
 
 
 def check_outputs(outputs: Mapping[str, str | None], source: str | None = None) -> None:
@@ -20,7 +18,7 @@ def check_outputs(outputs: Mapping[str, str | None], source: str | None = None) 
     Parameters
     ----------
     outputs : mapping of str to str or None
-        Path by option; None and "-" are no files.
+        Path of each option. None and "-" are not files.
     source : str, optional
         The input file, which is never overwritten.
     """
@@ -34,66 +32,57 @@ def check_outputs(outputs: Mapping[str, str | None], source: str | None = None) 
         option_of[key] = option
         if path == "-":
             continue
-        if source is not None and key == os.path.realpath(source):
+        if source is not None and _is_input(path, source):
             raise InputError(f"{option} {path!r} is the input file; choose another name")
         _check_writable(option, path)
+
+
+def _is_input(path: str, source: str) -> bool:
+    if source != "-":
+        return os.path.realpath(path) == os.path.realpath(source)
+    try:
+        return os.path.isfile(path) and os.path.samestat(os.fstat(0), os.stat(path))
+    except OSError:  # standard input is closed
+        return False
 
 
 def _check_writable(option: str, path: str) -> None:
     reason: str | None
     if not path or os.path.isdir(path):
         reason = "it is a folder" if path else "it has no name"
+    elif not _is_utf8(path):
+        reason = "its name is not valid UTF-8"
     elif os.path.exists(path) and not os.access(path, os.W_OK):
         reason = "it is read-only"
-    elif _is_special(path):
+    elif is_special(path):
         reason = None
     else:
         folder = os.path.dirname(os.path.realpath(path))
         try:
-            # Only writing tells for sure: permissions, read-only disks, special folders.
-            with tempfile.NamedTemporaryFile(dir=folder, prefix=".stablek-"):
-                reason = None
+            # Permissions do not tell about read-only disks and special folders: try it.
+            suffix = os.path.splitext(path)[1]
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=PREFIX, suffix=suffix):
+                reason = _name_error(path)
         except OSError as error:
             reason = f"folder {folder!r}: {error.strerror}"
     if reason is not None:
         raise InputError(f"{option}: cannot write {path!r}: {reason}")
 
 
-@contextlib.contextmanager
-def replacing(path: str) -> Iterator[str]:
-    """A new file to write to, which takes the place of ``path`` at the end, or never.
-
-    It is in the same folder and has the same suffix.
-    """
-    special = _is_special(path)
-    target = os.path.realpath(path)
-    folder = tempfile.gettempdir() if special else os.path.dirname(target)
-    suffix = os.path.splitext(target)[1]
-    handle, part = tempfile.mkstemp(dir=folder, prefix=".stablek-", suffix=suffix)
-    os.close(handle)
+def _is_utf8(path: str) -> bool:
     try:
-        yield part
-        if special:  # such as /dev/stdout: nothing to replace
-            with open(part, "rb") as new, open(path, "wb") as device:
-                shutil.copyfileobj(new, device)
-        else:
-            os.chmod(part, _mode(target))
-            os.replace(part, target)
-    except OSError as error:  # say which file, not the name of the new one
-        raise OSError(error.errno, error.strerror, path) from error
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
+        path.encode("utf-8")
+    except UnicodeEncodeError:  # Python keeps the other bytes of a name as lone surrogates
+        return False
+    return True
 
 
-def _is_special(path: str) -> bool:
-    return os.path.exists(path) and not os.path.isfile(path)
-
-
-def _mode(target: str) -> int:
-    """Permissions of the file that is there, or those that a new one gets."""
-    if os.path.exists(target):
-        return stat.S_IMODE(os.stat(target).st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+def _name_error(path: str) -> str | None:
+    """Why no file can have this name, for example because it is too long."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error.strerror
+    return None

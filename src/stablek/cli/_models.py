@@ -1,4 +1,4 @@
-"""From names on the command line to estimators."""
+"""Make estimators from names on the command line."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["default_algorithm", "make_clusterer", "make_selector"]
 
 
 def default_algorithm(method: str) -> str:
-    """The algorithm that is meant when none is named."""
+    """Return the algorithm to use when none is named."""
     return "gmm" if method == "bic" else "kmeans"  # BIC judges mixtures only
 
 
 def make_clusterer(name: str) -> Any:
-    """Clusterer of a name in `stablek.cli._parser.ALGORITHMS`, set for standardized data."""
+    """Make a clusterer of `stablek.cli._parser.ALGORITHMS`, set for standardized data."""
     from sklearn import cluster
 
     from stablek.mixture import KMeansGaussianMixture
@@ -34,7 +34,7 @@ def make_clusterer(name: str) -> Any:
         case "spectral":
             return cluster.SpectralClustering()
         case "birch":
-            # The default threshold of half a standard deviation leaves too few sub-clusters.
+            # The default threshold, half a standard deviation, gives too few sub-clusters.
             return cluster.Birch(threshold=0.1)
     raise InputError(f"unknown algorithm {name!r}")
 
@@ -49,7 +49,7 @@ def make_selector(
     verbose: bool = False,
     **stadion_only: Any,
 ) -> Any:
-    """Selector of a method's name; options that are None keep their default."""
+    """Make the selector of a method. Options that are None keep their default."""
     given = {name: value for name, value in stadion_only.items() if value is not None}
     options: dict[str, Any] = {"k_range": k_range, "random_state": seed, "n_jobs": jobs}
     clusterer = make_clusterer(algorithm)

@@ -1,16 +1,17 @@
-"""The files that a run writes."""
+"""Output files of a run."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, TextIO
 
-from stablek.cli._files import replacing
 from stablek.cli._running import require
+from stablek.files import replacing
 from stablek.reading import InputError, Points
 
 __all__ = [
@@ -19,7 +20,7 @@ __all__ = [
     "write_json",
     "write_labels",
     "write_plot",
-    "write_report",
+    "write_text",
 ]
 
 _REPORTS = (".html", ".htm", ".md", ".markdown", ".json")
@@ -27,13 +28,13 @@ _PLOTS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".eps", ".tif", ".tiff", ".we
 
 
 def check_report(path: str | None) -> None:
-    """Raise if there is no such kind of report, or a package is missing."""
+    """Raise if the suffix is unknown or a package is missing."""
     if path is not None and _suffix("--report", path, _REPORTS) in (".html", ".htm"):
         require("jinja2", "plotly", purpose="--report")
 
 
 def check_plot(path: str | None) -> None:
-    """Raise if there is no such kind of picture, or a package is missing."""
+    """Raise if the suffix is unknown or a package is missing."""
     if path is not None:
         _suffix("--plot", path, _PLOTS)
         require("matplotlib", purpose="--plot")
@@ -46,22 +47,18 @@ def _suffix(option: str, path: str, known: tuple[str, ...]) -> str:
     return suffix
 
 
-def write_report(selector: Any, path: str, **options: Any) -> None:
-    """Write the report that the suffix asks for; options are those of `stablek.report`."""
-    from stablek.report import write_report as write
-
-    with replacing(path) as part:
-        write(selector, part, **options)
-
-
 def write_json(value: Any, path: str) -> None:
-    """Write a summary, or print it for "-"."""
-    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    _write_text(path, lambda file: file.write(text + "\n"))
+    """Write a summary as JSON."""
+    # ASCII is the same in nearly all encodings of standard output.
+    text = json.dumps(value, indent=1, ensure_ascii=path == "-", allow_nan=False)
+    write_text(path, lambda file: file.write(text + "\n"))
 
 
-def write_labels(points: Points, labels: Any, path: str) -> None:
-    """Write the cluster of every row of the input; empty for rows that were left out."""
+def write_labels(points: Points, labels: Any, path: str, *, safe: bool = False) -> None:
+    """Write the cluster of every row of the input; rows that were left out get an empty label.
+
+    With ``safe``, a spreadsheet takes no id for a formula.
+    """
     texts = [""] * len(points.kept)
     if labels is not None:
         for row, label in zip(points.kept.nonzero()[0].tolist(), labels.tolist(), strict=True):
@@ -71,6 +68,9 @@ def write_labels(points: Points, labels: Any, path: str) -> None:
     if points.id_name is not None and points.ids is not None:
         header = [points.id_name, "cluster" if points.id_name == "label" else "label"]
         columns = [points.ids, texts]
+        if safe:
+            header[0] = _no_formula(header[0])
+            columns[0] = [_no_formula(text) for text in points.ids]
 
     def write(file: TextIO) -> None:
         delimiter = "\t" if PurePath(path).suffix.lower() in (".tsv", ".tab") else ","
@@ -78,11 +78,19 @@ def write_labels(points: Points, labels: Any, path: str) -> None:
         writer.writerow(header)
         writer.writerows(zip(*columns, strict=True))
 
-    _write_text(path, write)
+    write_text(path, write)
 
 
-def _write_text(path: str, write: Callable[[TextIO], object]) -> None:
+def _no_formula(text: str) -> str:
+    """Put a quote before a text that a spreadsheet would run as a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+
+
+def write_text(path: str, write: Callable[[TextIO], object]) -> None:
+    """Call ``write`` with a file that replaces ``path``, or with standard output for "-"."""
     if path == "-":
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="")  # the same bytes as in a file
         write(sys.stdout)
         return
     with replacing(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
@@ -90,7 +98,7 @@ def _write_text(path: str, write: Callable[[TextIO], object]) -> None:
 
 
 def write_plot(selector: Any, path: str) -> None:
-    """Draw the stability paths, or the scores of a method that has none."""
+    """Draw the stability paths, or the scores of a method without paths."""
     import matplotlib as mpl
 
     mpl.use("Agg")

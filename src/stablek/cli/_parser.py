@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import re
 from typing import Any, NoReturn
 
 import stablek
+from stablek.cli import _values
 
 __all__ = ["ALGORITHMS", "FILES", "METHODS", "build_parser"]
 
@@ -46,27 +45,25 @@ METHODS = (
     "special_k",
 )
 
-FILES = ("FILE", "DIR", "R.html", "R.json", "L.csv", "P.png")
-"""Metavars of arguments that name files, for completion."""
-
-_LARGEST = 100_000
+FILES = ("FILE", "R.html", "R.json", "L.csv", "P.png")
+"""Metavars of arguments that name files, for shell completion."""
 
 _EXAMPLES = """\
 examples:
   stablek demo
-      the main job on built-in data, with a report to look at
+      try it on built-in data, and write a report
   stablek select points.csv
-      how many clusters, and the evidence
+      choose the number of clusters, and show the evidence
   stablek select sales.csv --id customer --drop region --k 1:12 --report sales.html
-      leave out one column, keep another as the row id, write a report
+      leave out one column, keep another as the row id, and write a report
   zcat points.csv.gz | stablek select - --algorithm ward --labels labels.csv
-      read standard input, write the chosen cluster of each row
+      read standard input, and write the chosen cluster of each row
   stablek compare points.csv --methods stadion,silhouette,gap_a
-      several criteria on the same partitions
+      compare several criteria on the same partitions
 
 exit status:
-  0 with the answer, 2 for bad input (one line on stderr says what), 130 after Ctrl-C,
-  1 for an error of stablek itself
+  0 with an answer, 1 for an error in stablek itself, 2 for bad input (one line on
+  standard error says what is wrong), 130 after Ctrl-C
 """
 
 _SELECT_EXAMPLES = """\
@@ -94,7 +91,7 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line instead of printing the usage too."""
+    """A parser that reports an error in one line, without the usage."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -108,7 +105,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Parser of the whole command line; ``command`` names the module that runs it."""
+    """Return the parser of the command line; ``command`` names the module that runs it."""
     parser = Parser(
         prog="stablek",
         description="How many clusters does your data have, and does it have any?",
@@ -151,26 +148,30 @@ def _add_select(commands: Any) -> None:
         metavar="NAME",
         help=f"criterion: {', '.join(METHODS)} (default: stadion)",
     )
-    _add_stadion(model)
-    _add_run(model)
+    _add_settings(model)
     files = parser.add_argument_group("output files")
     files.add_argument("--report", metavar="R.html", help="report (.html, .md or .json)")
     files.add_argument("--json", metavar="R.json", help="summary as JSON; - for standard output")
     files.add_argument(
         "--labels",
         metavar="L.csv",
-        help="the cluster of each row, in the order of the input; - for standard output",
+        help="cluster of each row, in the order of the input; - for standard output",
     )
     files.add_argument(
-        "--plot", metavar="P.png", help="picture of the stability paths (.png, .pdf, .svg)"
+        "--safe-csv",
+        action="store_true",
+        help="put ' before ids that a spreadsheet would run as formulas (for --labels)",
+    )
+    files.add_argument(
+        "--plot", metavar="P.png", help="plot of the stability paths (.png, .pdf, .svg)"
     )
 
 
 def _add_compare(commands: Any) -> None:
     parser = commands.add_parser(
         "compare",
-        help="what every criterion chooses, side by side",
-        description="Let several criteria choose among the same partitions, side by side.",
+        help="compare what several criteria choose",
+        description="Compare what several criteria choose among the same partitions.",
         epilog=_COMPARE_EXAMPLES,
     )
     _add_input(parser)
@@ -178,19 +179,18 @@ def _add_compare(commands: Any) -> None:
     _add_k(model)
     model.add_argument(
         "--methods",
-        type=_names_among(METHODS),
+        type=_values.names_among(METHODS),
         metavar="NAMES",
         help=f"criteria, separated by commas: {', '.join(METHODS)} (default: all)",
     )
     model.add_argument(
         "--algorithms",
-        type=_names_among(ALGORITHMS),
+        type=_values.names_among(ALGORITHMS),
         default=("kmeans",),
         metavar="NAMES",
         help=f"clustering algorithms: {', '.join(ALGORITHMS)} (default: kmeans)",
     )
-    _add_stadion(model)
-    _add_run(model)
+    _add_settings(model)
     files = parser.add_argument_group("output files")
     files.add_argument("--report", metavar="R.html", help="report (.html, .md or .json)")
     files.add_argument("--json", metavar="R.json", help="table as JSON; - for standard output")
@@ -199,9 +199,9 @@ def _add_compare(commands: Any) -> None:
 def _add_demo(commands: Any) -> None:
     parser = commands.add_parser(
         "demo",
-        help="the main job on built-in data",
-        description="Choose the number of clusters of built-in data; write stablek-demo.html, "
-        "the report, and stablek-demo.png, the stability paths.",
+        help="choose the number of clusters of built-in data",
+        description="Choose the number of clusters of built-in data. Write the report to "
+        "stablek-demo.html and the stability paths to stablek-demo.png.",
     )
     parser.add_argument(
         "--output-dir", default=".", metavar="DIR", help="folder for the two files (default: .)"
@@ -224,12 +224,12 @@ def _add_datasets(commands: Any) -> None:
     fetch = actions.add_parser(
         "fetch",
         help="write one as a CSV file",
-        description="Write one data set as a CSV file with the columns x1, x2, ... and label; "
-        "it is downloaded the first time.",
+        description="Write one data set as a CSV file with the columns x1, x2, ... and label. "
+        "The first time, it is downloaded.",
         epilog="examples:\n  stablek datasets fetch hepta\n"
         "  stablek select hepta.csv --drop label\n",
     )
-    fetch.add_argument("name", metavar="NAME", help="as in stablek datasets list")
+    fetch.add_argument("name", metavar="NAME", help="a name from stablek datasets list")
     fetch.add_argument(
         "--output", metavar="FILE", help="file to write (default: NAME.csv); - for standard output"
     )
@@ -250,77 +250,79 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     data.add_argument(
         "file",
         metavar="FILE",
-        help=".csv .txt .tsv .parquet .arrow .feather .npy .arff, text also as .gz .bz2 .xz; "
+        help=".csv .txt .tsv .parquet .arrow .feather .npy, text also as .gz .bz2 .xz; "
         "- for standard input",
     )
     some = data.add_mutually_exclusive_group()
     some.add_argument(
-        "--columns", type=_names, metavar="NAMES", help="use these columns only, as in a,b"
+        "--columns", type=_values.names, metavar="NAMES", help="use only these columns, as in a,b"
     )
     some.add_argument(
-        "--drop", type=_names, default=(), metavar="NAMES", help="leave these columns out"
+        "--drop", type=_values.names, default=(), metavar="NAMES", help="leave these columns out"
     )
-    data.add_argument("--id", metavar="NAME", help="column that names the rows; not clustered")
+    data.add_argument(
+        "--id", metavar="NAME", help="column that names the rows; it is not clustered"
+    )
     data.add_argument(
         "--missing",
         choices=("drop", "mean"),
-        help="rows with missing values: leave out, or fill in column means (default: refuse)",
+        help="leave out rows with missing values, or fill in column means (default: refuse them)",
     )
     data.add_argument(
         "--no-scale",
         action="store_true",
-        help="cluster the numbers as they are; by default every column gets mean 0, variance 1",
+        help="cluster the numbers as they are (default: scale columns to mean 0, variance 1)",
     )
     data.add_argument(
         "--format",
-        choices=("csv", "tsv", "parquet", "arrow", "npy", "arff"),
+        choices=("csv", "tsv", "parquet", "arrow", "npy"),
         help="format of FILE (default: by its suffix, csv for standard input)",
     )
     data.add_argument(
-        "--delimiter", type=_delimiter, metavar="CHAR", help="of a text file (default: detected)"
+        "--delimiter",
+        type=_values.delimiter,
+        metavar="CHAR",
+        help="delimiter of a text file (default: detected)",
     )
     data.add_argument(
-        "--decimal", choices=(".", ","), help="mark of a text file (default: detected)"
+        "--decimal", choices=(".", ","), help="decimal mark of a text file (default: detected)"
     )
     data.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
-        help="whether the first line of a text file holds names (default: detected)",
+        help="whether the first line of a text file has column names (default: detected)",
     )
 
 
 def _add_k(group: Any) -> None:
     group.add_argument(
         "--k",
-        type=_numbers(1),
+        type=_values.numbers(1),
         metavar="RANGE",
-        help="candidate numbers of clusters, as in 1:20 or 2,4,8 (default: 1:20, fewer if the "
-        "file has fewer distinct rows)",
+        help="candidate numbers of clusters, as in 1:20 or 2,4,8 (default: 1:20, or fewer if "
+        "the file has fewer distinct rows)",
     )
 
 
-def _add_stadion(group: Any) -> None:
+def _add_settings(group: Any) -> None:
     group.add_argument(
         "--relabel",
         choices=("auto", "refit", "extend"),
         help="how perturbed copies get labels: run the algorithm again, or extend the first "
-        "partition (stadion only; default: auto, extend where the algorithm can)",
+        "partition (stadion only; default: auto, which extends if the algorithm can)",
     )
     group.add_argument(
         "--omega",
-        type=_numbers(2),
+        type=_values.numbers(2),
         metavar="RANGE",
         help="numbers of clusters to look for inside each cluster (stadion only; default: 2:5)",
     )
-
-
-def _add_run(group: Any) -> None:
     group.add_argument(
         "--seed",
-        type=_seed,
+        type=_values.seed,
         default=0,
         metavar="N",
-        help="seed; the same seed gives the same answer (default: 0)",
+        help="random seed; the same seed gives the same answer (default: 0)",
     )
     _add_jobs(group)
 
@@ -328,76 +330,8 @@ def _add_run(group: Any) -> None:
 def _add_jobs(group: Any) -> None:
     group.add_argument(
         "--jobs",
-        type=_jobs,
+        type=_values.workers,
         default=-1,
         metavar="N",
         help="number of workers; -1 for all cores (default: -1)",
     )
-
-
-# Types of values. Argparse puts the option's name before the message.
-
-
-def _numbers(smallest: int) -> Any:
-    def parse(text: str) -> tuple[int, ...]:
-        values: list[int] = []
-        for part in text.split(","):
-            found = re.fullmatch(r"\s*(\d{1,9})\s*(?::\s*(\d{1,9})\s*)?", part)
-            if not found:
-                raise argparse.ArgumentTypeError(
-                    f"{text!r} is no range of whole numbers such as 1:20 or 2,4,8"
-                )
-            first, last = int(found[1]), int(found[2] or found[1])
-            if last - first > _LARGEST:
-                raise argparse.ArgumentTypeError(f"{text!r} is too long a range")
-            if last < first:
-                raise argparse.ArgumentTypeError(f"{text!r} runs backwards")
-            values.extend(range(first, last + 1))
-        if min(values) < smallest:
-            raise argparse.ArgumentTypeError(f"{text!r} must start at {smallest} or above")
-        if values != sorted(set(values)):
-            raise argparse.ArgumentTypeError(f"{text!r} must ascend without repeating a number")
-        return tuple(values)
-
-    return parse
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Names between commas; quotes as in CSV hold names with commas."""
-    cells = next(csv.reader([text], skipinitialspace=True), [])
-    names = tuple(cell.strip() for cell in cells)
-    if not names or "" in names:
-        raise argparse.ArgumentTypeError(f"{text!r} must be names separated by commas")
-    return names
-
-
-def _names_among(known: tuple[str, ...]) -> Any:
-    def parse(text: str) -> tuple[str, ...]:
-        names = known if text == "all" else _names(text)
-        for name in names:
-            if name not in known:
-                raise argparse.ArgumentTypeError(
-                    f"unknown name {name!r} (choose from {', '.join(known)})"
-                )
-        return tuple(dict.fromkeys(names))
-
-    return parse
-
-
-def _delimiter(text: str) -> str:
-    delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(text, text)
-    if len(delimiter) != 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be one character, tab or space")
-    return delimiter
-
-
-def _seed(text: str) -> int:
-    if not re.fullmatch(r"\d{1,38}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number of at least 0")
-    return int(text)
-
-
-def _jobs(text: str) -> int:
-    if not re.fullmatch(r"-?\d{1,6}", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number other than 0")
-    return int(text)

@@ -1,4 +1,4 @@
-"""What every run shares: warnings after the answer, progress where somebody looks."""
+"""What all commands share: warnings, notes, the progress bar, missing packages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 
+from stablek.cli._flags import with_flags
 from stablek.cli._tables import printable
 from stablek.reading import InputError
 
@@ -16,7 +17,7 @@ __all__ = ["collected_warnings", "require", "tell", "wants_progress"]
 
 @contextlib.contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Warnings meant for users, each one once; nothing is shown."""
+    """Collect the warnings that are meant for users, each once, instead of showing them."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -26,13 +27,13 @@ def collected_warnings() -> Iterator[list[str]]:
 
 
 def tell(notes: Iterable[str]) -> None:
-    """Print notes to stderr, one line each."""
+    """Print notes to standard error, one line each."""
     for note in notes:
-        print(f"stablek: note: {printable(' '.join(note.split()))}", file=sys.stderr)
+        print(f"stablek: note: {printable(' '.join(with_flags(note).split()))}", file=sys.stderr)
 
 
 def wants_progress() -> bool:
-    """Whether somebody looks at stderr, and there is a bar to show."""
+    """Whether standard error is a terminal and tqdm is installed."""
     if not sys.stderr.isatty():
         return False
     try:
@@ -43,7 +44,7 @@ def wants_progress() -> bool:
 
 
 def require(*modules: str, purpose: str) -> None:
-    """Raise InputError before the work if a package is missing that is needed after it."""
+    """Raise InputError if a package is missing, before any work is done."""
     for module in modules:
         try:
             importlib.import_module(module)

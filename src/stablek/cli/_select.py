@@ -1,4 +1,4 @@
-"""``stablek select``: the number of clusters of the rows of a file."""
+"""``stablek select``: choose the number of clusters of the rows of a file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from stablek.cli._outputs import (
     write_json,
     write_labels,
     write_plot,
-    write_report,
 )
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._tables import printable, show
+from stablek.reading import InputError
 
 __all__ = ["print_answer", "run"]
 
@@ -29,6 +29,8 @@ __all__ = ["print_answer", "run"]
 def run(args: argparse.Namespace) -> None:
     """Read, choose, write, print."""
     outputs = {f"--{name}": getattr(args, name) for name in ("report", "json", "labels", "plot")}
+    if args.safe_csv and args.labels is None:
+        raise InputError("--safe-csv needs --labels")
     check_report(args.report)
     check_plot(args.plot)
     check_outputs(outputs, args.file)
@@ -49,12 +51,12 @@ def run(args: argparse.Namespace) -> None:
         selector.fit(frame)
     seconds = perf_counter() - started
 
-    from stablek.report import summarize
+    from stablek.report import summarize, write_report
 
-    # The report shows the values of the file, not the standardized ones.
+    # The report shows the values of the file, not the standardized values.
     told: dict[str, Any] = {
         "X": original(points),
-        "source": args.file,
+        "source": printable(args.file),
         "load": loading_code(args),
     }
     summary = summarize(selector, **told)
@@ -63,11 +65,12 @@ def run(args: argparse.Namespace) -> None:
     if args.json is not None:
         write_json(summary, args.json)
     if args.labels is not None:
-        write_labels(points, selector.labels_ if selector.n_clusters_ else None, args.labels)
+        labels = selector.labels_ if selector.n_clusters_ else None
+        write_labels(points, labels, args.labels, safe=args.safe_csv)
     if args.plot is not None:
         write_plot(selector, args.plot)
 
-    # Standard output is for one thing: the answer, or the file that was asked for on it.
+    # Standard output holds the answer, or a file that was requested with "-".
     stream = sys.stderr if "-" in outputs.values() else sys.stdout
     print_answer(selector, summary, stream)
     settings = [algorithm, args.method]
@@ -82,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def print_answer(selector: Any, summary: Mapping[str, Any], stream: TextIO) -> None:
-    """Print the sentence, the table, where the structure ends and what to be careful about."""
+    """Print the answer, the table of evidence, the crossing and the cautions."""
     print(f"{printable(summary['answer']['sentence'])}\n", file=stream)
     show(evidence(selector), stream)
     print(file=stream)

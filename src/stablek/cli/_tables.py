@@ -1,4 +1,4 @@
-"""Tables: rich ones on a terminal, plain text in a pipe."""
+"""Tables: drawn by rich on a terminal, plain text in a pipe."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Table:
     Parameters
     ----------
     headers : sequence of str
-        Names of the columns. Columns with a name in ``left`` are aligned to the left.
+        Names of the columns.
     rows : sequence of sequences of str
         The cells.
     chosen : int or None
         The row to emphasize.
     left : collection of str
-        Columns of words.
+        Columns to align to the left. The others are aligned to the right.
     """
 
     headers: Sequence[str]
@@ -34,7 +34,7 @@ class Table:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number for a table; "-" where there is none.
+    """Format a number for a table; "-" if it is not finite.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without control characters, which a terminal would obey."""
+    """Replace control characters, which a terminal would obey."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def show(table: Table, stream: TextIO | None = None) -> None:
-    """Print a table; the chosen row has a star."""
+    """Print a table, with a star at the chosen row."""
     stream = sys.stdout if stream is None else stream
     if stream.isatty() and _show_rich(table, stream):
         return
@@ -83,7 +83,7 @@ def _show_rich(table: Table, stream: TextIO) -> bool:
         drawn.add_column(header, justify="left" if header in table.left else "right")
     for i, row in enumerate(table.rows):
         star = "*" if i == table.chosen else ""
-        # Text, not markup: brackets in names are brackets.
+        # Text, not str: rich reads brackets in str as markup.
         drawn.add_row(
             *(Text(printable(cell)) for cell in (star, *row)), style="bold" if star else None
         )

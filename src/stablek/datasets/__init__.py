@@ -1,4 +1,4 @@
-"""Data with a known answer: seeded generators, and the benchmark of the paper fetched by URL."""
+"""Data with a known answer: seeded generators, and the benchmark data sets of the paper."""
 
 from stablek.datasets._benchmark import BenchmarkInfo, fetch_benchmark, list_benchmark
 from stablek.datasets._generators import (

@@ -1,4 +1,4 @@
-"""The paper's benchmark: fetched by URL, checked by sha256, cached in a folder."""
+"""The paper's benchmark: downloaded by URL, checked by sha256, cached in a folder."""
 
 from __future__ import annotations
 
@@ -6,32 +6,30 @@ import csv
 import difflib
 import functools
 import hashlib
-import http.client
 import importlib.resources
+import io
 import os
-import tempfile
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["BenchmarkInfo", "fetch_benchmark", "list_benchmark"]
 
-# The first folder of a file's path names where it comes from; commits are fixed, so files are.
+# The first folder of a file's path names its source. Commits are fixed, so the files never change.
 _SOURCES = {
     "skstab": "https://raw.githubusercontent.com/FlorentF9/skstab/"
     "5ce9a2ca270375c81c5ff82401356600c1bfedcf/datasets",
     "clustering-benchmark": "https://raw.githubusercontent.com/deric/clustering-benchmark/"
     "fc7aba73c873b0e017dd3a6d7113b1cb2ede118a/src/main/resources/datasets/artificial",
 }
-_TIMEOUT = 30  # seconds without an answer
 
 
 @dataclass(frozen=True)
 class BenchmarkInfo:
-    """What is known of one benchmark data set before it is fetched.
+    """What is known about a benchmark data set before it is downloaded.
 
     Attributes
     ----------
@@ -42,9 +40,11 @@ class BenchmarkInfo:
     n_samples, n_features, n_clusters : int
         Shape, and the number of different labels.
     sha256_data, sha256_target : str
-        Checksums of the upstream files; the second is empty when one file holds both.
+        Checksums of the upstream files. The second is empty when one file holds both.
+    size_data, size_target : int
+        Bytes of the upstream files. The second is 0 when one file holds both.
     note : str
-        What to know before using it as if it were independent and clean; often empty.
+        Known problems: duplicates, or overlap with another data set. Often empty.
     """
 
     name: str
@@ -54,6 +54,8 @@ class BenchmarkInfo:
     n_clusters: int
     sha256_data: str
     sha256_target: str
+    size_data: int
+    size_target: int
     note: str = ""
 
 
@@ -63,7 +65,7 @@ def list_benchmark() -> list[BenchmarkInfo]:
     Returns
     -------
     list of BenchmarkInfo
-        ``golfball`` is the last, and the only one with one cluster.
+        ``golfball`` comes last. It is the only data set with one cluster.
 
     Examples
     --------
@@ -79,16 +81,18 @@ def list_benchmark() -> list[BenchmarkInfo]:
 def fetch_benchmark(
     name: str, *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Load one benchmark data set, from disk or else by URL.
+    """Load one benchmark data set from disk, or download it.
+
+    Downloads need pooch (``pip install 'stablek[datasets]'``).
 
     Parameters
     ----------
     name : str
         One of the names of `list_benchmark`.
     data_home : path-like, optional
-        Folder that keeps downloaded files. By default the folder in the environment variable
-        ``STABLEK_CACHE``, else ``stablek_data`` in the home folder; and files in the folder in
-        ``STABLEK_DATA_DIR``, which is only read, are preferred to both.
+        Folder that keeps downloaded files. None uses the folder in the environment variable
+        ``STABLEK_CACHE``, or ``stablek_data`` in the home folder. With None, files in the folder
+        in ``STABLEK_DATA_DIR`` come first. That folder is only read.
     download_if_missing : bool
         Whether a file that is not on disk may be downloaded.
 
@@ -102,7 +106,7 @@ def fetch_benchmark(
     Raises
     ------
     ValueError
-        If the name is unknown, or a file has not the checksum of the manifest.
+        If the name is unknown, or a file does not have the checksum or size of the manifest.
     FileNotFoundError
         If a file is missing and ``download_if_missing`` is false.
     ConnectionError
@@ -115,41 +119,27 @@ def fetch_benchmark(
     (212, 3)
     """
     info = _info(name)
+
+    def read(path: str, sha256: str, size: int) -> bytes:
+        return _read(path, sha256, size, data_home, download_if_missing)
+
+    data, target = (info.sha256_data, info.size_data), (info.sha256_target, info.size_target)
     if not info.sha256_target:
-        arff = _read(
-            f"clustering-benchmark/{info.file}.arff",
-            info.sha256_data,
-            data_home,
-            download_if_missing,
-        )
-        return _parse_arff(arff)
-    points, labels = (
-        _read(f"skstab/{folder}/{info.file}.csv", sha256, data_home, download_if_missing)
-        for folder, sha256 in (
-            ("data/artificial", info.sha256_data),
-            ("target", info.sha256_target),
-        )
-    )
+        return _parse_arff(read(f"clustering-benchmark/{info.file}.arff", *data))
+    points = read(f"skstab/data/artificial/{info.file}.csv", *data)
+    labels = read(f"skstab/target/{info.file}.csv", *target)
     return _parse_csv(points), _parse_csv(labels)[:, 0].astype(np.int64)
 
 
 @functools.cache
 def _manifest() -> dict[str, BenchmarkInfo]:
     file = importlib.resources.files("stablek.datasets").joinpath("manifest.csv")
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-    return {
-        row["name"]: BenchmarkInfo(
-            name=row["name"],
-            file=row["file"],
-            n_samples=int(row["n_samples"]),
-            n_features=int(row["n_features"]),
-            n_clusters=int(row["n_clusters"]),
-            sha256_data=row["sha256_data"],
-            sha256_target=row["sha256_target"],
-            note=row["note"],
-        )
-        for row in rows
-    }
+    row: dict[str, Any]
+    manifest = {}
+    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+        row |= {name: int(text) for name, text in row.items() if name.startswith(("n_", "size_"))}
+        manifest[row["name"]] = BenchmarkInfo(**row)
+    return manifest
 
 
 def _info(name: str) -> BenchmarkInfo:
@@ -165,27 +155,33 @@ def _info(name: str) -> BenchmarkInfo:
 
 
 def _read(
-    path: str, sha256: str, data_home: str | os.PathLike[str] | None, download: bool
+    path: str,
+    sha256: str,
+    size: int,
+    data_home: str | os.PathLike[str] | None,
+    download: bool,
 ) -> bytes:
-    """Content of one file, checked; ``path`` is the same in every folder."""
-    cache = Path(data_home or os.environ.get("STABLEK_CACHE") or Path.home() / "stablek_data")
+    """Return the checked content of one file; ``path`` is the same in every folder."""
     given = None if data_home else os.environ.get("STABLEK_DATA_DIR")
-    for folder in (*([Path(given)] if given else []), cache.expanduser()):
-        if (folder / path).is_file():
-            content = (folder / path).read_bytes()
-            _check_sha256(content, sha256, str(folder / path))
+    home = data_home or os.environ.get("STABLEK_CACHE") or Path.home() / "stablek_data"
+    cached = Path(home).expanduser() / path
+    for file in (*([Path(given) / path] if given else []), cached):
+        if file.is_file():
+            content = file.read_bytes()
+            if (found := hashlib.sha256(content).hexdigest()) != sha256:
+                raise ValueError(
+                    f"{file} is not the file of the benchmark: its sha256 is {found}, expected "
+                    f"{sha256}; delete it if it is a damaged copy"
+                )
             return content
     url = _url(path)
-    target = cache.expanduser() / path
     if not download:
         raise FileNotFoundError(
-            f"{target} is missing and download_if_missing=False; allow the download of {url}, or "
+            f"{cached} is missing and download_if_missing=False; allow the download of {url}, or "
             f"set STABLEK_DATA_DIR to a folder that holds {path}"
         )
-    content = _download(url, path)
-    _check_sha256(content, sha256, url)
-    _write(target, content)
-    return content
+    _download(url, sha256, size, cached, path)
+    return cached.read_bytes()
 
 
 def _url(path: str) -> str:
@@ -193,50 +189,62 @@ def _url(path: str) -> str:
     return f"{_SOURCES[source]}/{rest}"
 
 
-def _download(url: str, path: str) -> bytes:
+def _download(url: str, sha256: str, size: int, target: Path, path: str) -> None:
+    """Download a file and check it; ``target`` is written whole or not at all."""
+    elsewhere = f"set STABLEK_DATA_DIR to a folder that holds {path}"
     try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
-            content: bytes = response.read()
-    # A connection that breaks midway is an HTTPException, everything else an OSError.
-    except (OSError, http.client.HTTPException) as error:
-        raise ConnectionError(
-            f"cannot download {url} ({error}); if this machine is offline, set STABLEK_DATA_DIR "
-            f"to a folder that holds {path}"
+        import pooch
+        from requests import RequestException
+    except ImportError as error:
+        raise ImportError(
+            f"downloading {url} needs pooch, which is not installed: "
+            f"pip install 'stablek[datasets]', or {elsewhere}"
         ) from error
-    return content
-
-
-def _check_sha256(content: bytes, expected: str, where: str) -> None:
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
-        raise ValueError(
-            f"{where} is not the file of the benchmark: its sha256 is {found}, expected "
-            f"{expected}; delete it if it is a damaged copy"
-        )
-
-
-def _write(target: Path, content: bytes) -> None:
-    """Write a whole file or none, also when two processes do it at once."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # do not print a line for each download
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(part, target)
-    except BaseException:
-        os.unlink(part)
-        raise
+        pooch.retrieve(
+            url,
+            f"sha256:{sha256}",
+            fname=target.name,
+            path=target.parent,
+            downloader=functools.partial(_stream, size=size),
+        )
+    except RequestException as error:
+        raise ConnectionError(
+            f"cannot download {url} ({error}); if this machine is offline, {elsewhere}"
+        ) from error
+    except ValueError as error:
+        raise ValueError(f"{url} is not the file of the benchmark: {error}") from error
+    finally:
+        logger.setLevel(level)
+
+
+def _stream(url: str, output_file: Any, pooch: Any, *, size: int) -> None:
+    """Download a file as pooch asks for it, and stop after ``size`` bytes."""
+    import requests
+
+    left = size
+    with requests.get(url, stream=True, timeout=30) as answer, open(output_file, "wb") as file:
+        answer.raise_for_status()
+        for chunk in answer.iter_content(1 << 16):
+            left -= len(chunk)
+            if left < 0:
+                raise ValueError(f"it has more than {size} bytes")
+            file.write(chunk)
 
 
 def _parse_csv(content: bytes) -> NDArray[np.float64]:
-    """Header line, ``;`` between fields, decimal comma."""
+    """Parse a file with a header line, ``;`` between cells and decimal commas."""
     lines = content.decode("utf-8").replace(",", ".").splitlines()
     return np.loadtxt(lines, delimiter=";", skiprows=1, ndmin=2)
 
 
 def _parse_arff(content: bytes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Numbers only, the class last."""
-    lines = content.decode("utf-8").splitlines()
-    start = next(i for i, line in enumerate(lines) if line.strip().lower() == "@data")
-    table = np.loadtxt(lines[start + 1 :], delimiter=",", comments="%", ndmin=2)
-    return table[:, :-1], table[:, -1].astype(np.int64)
+    """Parse a file of numeric attributes with the class last."""
+    from scipy.io import arff
+
+    table, attributes = arff.loadarff(io.StringIO(content.decode("utf-8")))
+    *features, target = (table[name] for name in attributes.names())
+    return np.column_stack(features), target.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Seeded generators of the paper's own examples: data with a known answer."""
+"""Seeded generators of the examples in the paper: data with a known answer."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def make_three_gaussians(
 ) -> Labeled:
     """Three round clusters of equal size, two of them close together.
 
-    The paper's first example: K-means is stable for K = 2 (the two right clusters together) and
-    for K = 3, and only the structure left inside the clusters tells that 3 is the answer. With
-    ``n_samples=50`` it is the example of K approaching N.
+    This is the first example of the paper. K-means is stable for K = 2, which joins the two
+    clusters on the right, and for K = 3. Only the structure inside the clusters shows that 3 is
+    the answer. With ``n_samples=50`` it is the paper's example of K approaching N.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def make_three_gaussians(
     -------
     X : ndarray of shape (n_samples, 2)
     y : ndarray of shape (n_samples,)
-        Cluster of each point, 0 to 2; 0 is the one on the left.
+        Cluster of each point, 0 to 2. Cluster 0 is on the left.
 
     Examples
     --------
@@ -66,22 +66,22 @@ def make_three_gaussians(
 def make_correlated_gaussians(
     n_samples: int = 1000, *, separation: float = 1.9, random_state: Any = None
 ) -> Labeled:
-    """Two long parallel clusters, on which K = 4 is nearly as stable as 2 under resampling.
+    """Two long parallel clusters. Under resampling, K = 4 is nearly as stable as K = 2.
 
-    K-means with K = 2 separates the two Gaussians and with K = 4 cuts each of them in the middle,
-    where it is densest. The data are not symmetric (one cluster has 60% of the points), so each
-    K has one global minimum, and samples of the data lead back to it although it cuts through
-    dense regions. Noise on the points makes such a cut jitter.
+    K-means with K = 2 separates the two Gaussians. With K = 4 it cuts each of them in the middle,
+    where it is densest. The data are not symmetric: one cluster has 60% of the points. So each K
+    has one global minimum, and samples of the data find it again, although it cuts through dense
+    regions. Noise on the points moves such a cut.
 
     Parameters
     ----------
     n_samples : int
         Number of points, at least 3.
     separation : float
-        Distance between the centers of the clusters, across their long axis, in units of the
-        standard deviation along it; the one across is 0.25. Below about 1.6 (exactly
-        ``sqrt(8 / pi)`` for equal sizes) K-means with K = 2 cuts both clusters instead of
-        separating them; a little above, the two solutions nearly tie and small samples jump
+        Distance between the centers, across the long axis of the clusters. The standard
+        deviation is 1 along that axis and 0.25 across it. Below about 1.6 (exactly
+        ``sqrt(8 / pi)`` for equal sizes), K-means with K = 2 cuts both clusters instead of
+        separating them. Slightly above, the two solutions nearly tie, and small samples jump
         between them.
     random_state : None, int, numpy RandomState or Generator
         Seed.
@@ -89,7 +89,7 @@ def make_correlated_gaussians(
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
-        Standardized, as all data of the paper; the long axis is the diagonal.
+        Standardized, as all data in the paper. The long axis is the diagonal.
     y : ndarray of shape (n_samples,)
         0 for the larger cluster, 1 for the other.
 
@@ -116,19 +116,19 @@ def make_correlated_gaussians(
 def make_symmetric_triangle(
     n_samples: int = 600, *, scale: float = 0.5, random_state: Any = None
 ) -> Labeled:
-    """Three clusters at the corners of an equilateral triangle, on which K = 2 jumps.
+    """Three clusters at the corners of an equilateral triangle, for which K = 2 is unstable.
 
-    K-means with K = 2 must join two of the three clusters, and no pair is better than another:
-    a perturbed copy clustered again joins any pair. The sample itself is symmetric: one cluster
-    is drawn and turned by a third and by two thirds of a turn, so the three solutions tie.
+    K-means with K = 2 must join two of the three clusters, and all pairs are equally good. So it
+    may join any pair in each perturbed copy. The sample itself is symmetric: one cluster is
+    drawn and rotated by one third and two thirds of a turn.
 
     Parameters
     ----------
     n_samples : int
-        Number of points, at least 3. A multiple of 3 is exactly symmetric; else clusters differ
-        by one point.
+        Number of points, at least 3. The data are exactly symmetric for a multiple of 3.
+        Otherwise the cluster sizes differ by one point.
     scale : float
-        Standard deviation of each cluster. The corners are 2 from the origin.
+        Standard deviation of each cluster. The corners are at distance 2 from the origin.
     random_state : None, int, numpy RandomState or Generator
         Seed.
 
@@ -150,7 +150,7 @@ def make_symmetric_triangle(
     corner = np.array([0.0, 2.0]) + scale * rng.standard_normal((-(-n_samples // 3), 2))
     angles = 2 * np.pi / 3 * np.arange(3)
     turns = np.array([[np.cos(angles), np.sin(angles)], [-np.sin(angles), np.cos(angles)]])
-    # Rows run point by point over the corners, so that cutting the end takes one point a corner.
+    # Rows alternate between the corners, so that the cut at the end keeps the sizes equal.
     X = np.einsum("nj,jkc->nck", corner, turns).reshape(-1, 2)[:n_samples]
     return np.ascontiguousarray(X), np.arange(n_samples) % 3
 
@@ -191,16 +191,13 @@ def make_gaussian(
 
     Parameters
     ----------
-    n_samples, n_features : int
-        Shape of X.
-    random_state : None, int, numpy RandomState or Generator
-        Seed.
+    n_samples, n_features, random_state
+        As for `make_uniform`.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        All zeros.
+    X, y
+        As for `make_uniform`.
 
     Examples
     --------
@@ -220,16 +217,13 @@ def make_exponential(
 
     Parameters
     ----------
-    n_samples, n_features : int
-        Shape of X.
-    random_state : None, int, numpy RandomState or Generator
-        Seed.
+    n_samples, n_features, random_state
+        As for `make_uniform`.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        All zeros.
+    X, y
+        As for `make_uniform`.
 
     Examples
     --------
@@ -249,18 +243,15 @@ def make_student(
 
     Parameters
     ----------
-    n_samples, n_features : int
-        Shape of X.
+    n_samples, n_features, random_state
+        As for `make_uniform`.
     df : float
-        Degrees of freedom; the fewer, the heavier the tails.
-    random_state : None, int, numpy RandomState or Generator
-        Seed.
+        Degrees of freedom. Fewer degrees give heavier tails.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        All zeros.
+    X, y
+        As for `make_uniform`.
 
     Examples
     --------
@@ -275,10 +266,10 @@ def make_student(
 
 
 def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labeled:
-    """Points spread evenly on a sphere: no clusters, and no denser region to cut around.
+    """Points spread evenly on a sphere: no clusters, and the same density everywhere.
 
-    Like GolfBall of the Fundamental Clustering Problems Suite, by a Fibonacci lattice (that file
-    itself is ``fetch_benchmark("golfball")``). Only the orientation of the ball is random.
+    A Fibonacci lattice, similar to GolfBall of the Fundamental Clustering Problems Suite
+    (``fetch_benchmark("golfball")`` loads that file). Only the orientation of the ball is random.
 
     Parameters
     ----------
@@ -305,7 +296,7 @@ def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labele
     step = np.arange(n_samples)
     height = 1 - (2 * step + 1) / n_samples  # slices of equal height have equal area
     radius = np.sqrt(1 - height**2)
-    angle = np.pi * (3 - np.sqrt(5)) * step  # the golden angle never lines up with itself
+    angle = np.pi * (3 - np.sqrt(5)) * step  # the golden angle never repeats
     ball = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), height])
     orientation, _ = np.linalg.qr(rng.standard_normal((3, 3)))
     return _one_cluster(ball @ orientation)
@@ -342,7 +333,7 @@ def make_demo(random_state: Any = 0) -> Labeled:
 def _gaussian_clusters(
     rng: np.random.Generator, sizes: list[int], centers: ArrayLike, factors: ArrayLike
 ) -> Labeled:
-    """Rows in random order; cluster c is standard normal @ factors[c] + centers[c]."""
+    """Draw rows in random order. Cluster c is standard normal @ factors[c] + centers[c]."""
     y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     normal = rng.standard_normal((y.size, 2))
     X = np.asarray(centers)[y] + np.einsum("nj,njk->nk", normal, np.asarray(factors)[y])

@@ -1,7 +1,7 @@
-"""Plots of fitted selectors, after scikit-learn's Display convention.
+"""Plots of fitted selectors, following scikit-learn's Display convention.
 
-``from_estimator`` draws, ``plot`` draws again into any axes, ``frame`` gives the numbers.
-Matplotlib is imported when something is drawn.
+``from_estimator`` draws, ``plot`` draws again into any axes, and ``frame`` returns the numbers.
+Matplotlib is imported only when something is drawn.
 """
 
 from stablek.display.clusters import ClusterStabilityDisplay

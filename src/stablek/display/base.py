@@ -1,4 +1,4 @@
-"""What the displays share: matplotlib when it is needed, colors, who is a contender."""
+"""What the displays share: matplotlib, imported when needed, axes and colors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from stablek import aggregation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,31 +17,23 @@ __all__ = [
     "axis_positions",
     "category_colors",
     "check_fitted",
-    "contenders",
-    "counted_levels",
     "import_pyplot",
     "label_k_axis",
     "new_axes",
-    "parameter_label",
-    "path_index",
-    "selected_index",
 ]
 
 Floats = NDArray[np.float64]
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#999933")
-"""Colors that people with any kind of color vision can tell apart (Okabe and Ito); their
-yellow is darkened, to be seen on white."""
+"""Colors of Okabe and Ito, which color-blind readers can tell apart. Yellow is darker than in
+theirs, because it must be visible on white."""
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
-"""Shapes, for more categories than colors."""
-
-N_CONTENDERS = 6
-"""More than this many emphasized curves cannot be told apart."""
+"""Shapes that tell categories apart when there are more categories than colors."""
 
 
 def import_pyplot() -> Any:
-    """Matplotlib's pyplot, imported on first use."""
+    """Import matplotlib's pyplot on first use."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -54,7 +44,7 @@ def import_pyplot() -> Any:
 
 
 def new_axes(ax: Axes | None) -> Axes:
-    """Axes to draw into: the given ones, or those of a new figure."""
+    """Return the given axes, or the axes of a new figure."""
     if ax is not None:
         return ax
     _, made = import_pyplot().subplots(layout="constrained")
@@ -62,7 +52,7 @@ def new_axes(ax: Axes | None) -> Axes:
 
 
 def category_colors() -> list[str]:
-    """The user's color cycle; a color-blind safe one where the user has not set any."""
+    """Return the color cycle that the user has set, or a color-blind safe one."""
     import matplotlib as mpl
 
     cycle = mpl.rcParams["axes.prop_cycle"]
@@ -71,31 +61,8 @@ def category_colors() -> list[str]:
     return list(cycle.by_key().get("color", OKABE_ITO))
 
 
-def contenders(scores: Any, selected: int | None, limit: int = N_CONTENDERS) -> list[int]:
-    """Positions to emphasize: the selected one, then those of the highest scores.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_k,)
-        Higher is better; NaN is never a contender.
-    selected : int or None
-        Position of the chosen value.
-    limit : int
-        Most positions to return.
-
-    Examples
-    --------
-    >>> contenders([0.1, 0.5, 0.9, float("nan")], selected=1, limit=2)
-    [1, 2]
-    """
-    scores = np.asarray(scores, dtype=np.float64)
-    order = np.argsort(-scores, kind="stable").tolist()
-    ranked = [i for i in order if not np.isnan(scores[i]) and i != selected]
-    return ([] if selected is None else [selected]) + ranked[: limit - (selected is not None)]
-
-
 def axis_positions(values: Sequence[Any]) -> tuple[Floats, list[str] | None]:
-    """Where values lie on an axis: themselves if numbers, else 0, 1, ... with their names.
+    """Return where values lie on an axis: the numbers themselves, or 0, 1, ... and names.
 
     Examples
     --------
@@ -111,36 +78,8 @@ def axis_positions(values: Sequence[Any]) -> tuple[Floats, list[str] | None]:
     return numbers, None
 
 
-def parameter_label(estimator: Any) -> str:
-    """Name of what is searched: K, or the clusterer's parameter if it does not count clusters."""
-    name = getattr(estimator, "param_name", None)
-    if name is None or name.rpartition("__")[2] in ("n_clusters", "n_components"):
-        return "K"
-    return str(name)
-
-
-def selected_index(estimator: Any) -> int | None:
-    """Position of the answer among ``k_values_``; None if it is not there or there is none."""
-    chosen = getattr(estimator, "best_value_", getattr(estimator, "n_clusters_", None))
-    values = np.asarray(estimator.k_values_).tolist()
-    return values.index(chosen) if chosen is not None and chosen in values else None
-
-
-def path_index(estimator: Any) -> list[int]:
-    """Row in ``paths_`` of each of ``k_values_``."""
-    row = {value: path for path, value in enumerate(estimator.paths_.k_values)}
-    return [row[value] for value in np.asarray(estimator.k_values_).tolist()]
-
-
-def counted_levels(estimator: Any) -> NDArray[np.bool_]:
-    """Noise levels that the scores are made of."""
-    return aggregation.counted_levels(
-        estimator.epsilons_, estimator.crossing_epsilon_, until_crossing=estimator.until_crossing
-    )
-
-
 def check_fitted(estimator: Any, attribute: str, display: str) -> None:
-    """Tell what a display needs and the estimator does not have."""
+    """Raise if the estimator lacks an attribute that a display needs."""
     if not hasattr(estimator, attribute):
         raise ValueError(
             f"{display}.from_estimator needs a fitted estimator with {attribute}; "
@@ -149,7 +88,7 @@ def check_fitted(estimator: Any, attribute: str, display: str) -> None:
 
 
 def label_k_axis(ax: Axes, positions: Any, names: list[str] | None, parameter: str) -> None:
-    """Name the axis of the candidates; whole numbers get whole ticks."""
+    """Label the axis of the candidates, with whole ticks for whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     ax.set_xlabel(parameter)

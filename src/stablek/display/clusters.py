@@ -1,4 +1,4 @@
-"""How stable each cluster of the chosen partition is inside."""
+"""Plot of the stability inside each cluster of the chosen partition."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stablek.display.base import (
-    category_colors,
-    check_fitted,
-    counted_levels,
-    new_axes,
-)
+from stablek.display.base import category_colors, check_fitted, new_axes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,15 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["ClusterStabilityDisplay"]
 
 MAX_NAMED = 30
-"""Clusters named on the axis at most."""
+"""Most clusters that get a name on the axis."""
 
 
 class ClusterStabilityDisplay:
-    """Within stability of each cluster of the chosen partition: low is good.
+    """Within stability of each cluster of the chosen partition; lower is better.
 
-    A cluster that hides a stable partition of its own has a hatched bar that says into how many
-    sub-clusters. The dashed line is the between stability of the chosen partition: what is as
-    stable as that inside a cluster is structure that the partition misses.
+    A cluster that contains stable sub-clusters has a hatched bar with their number. The dashed
+    line is the between stability of the chosen partition. A cluster whose within stability
+    reaches this line contains structure that the partition misses.
 
     Parameters
     ----------
@@ -37,7 +32,7 @@ class ClusterStabilityDisplay:
     sizes : sequence of int
     within_stability : array-like of shape (n_clusters,)
     hidden_k : sequence
-        For each cluster the re-clustering value that is stable inside it, or None.
+        For each cluster, the re-clustering value that is stable inside it, or None.
     between : float, default=None
         Between stability of the partition.
 
@@ -91,7 +86,7 @@ class ClusterStabilityDisplay:
             sizes=[cluster.size for cluster in clusters],
             within_stability=[cluster.within_stability for cluster in clusters],
             hidden_k=[cluster.hidden_k for cluster in clusters],
-            between=float(estimator.paths_.between[best][counted_levels(estimator)].mean()),
+            between=float(estimator.paths_.between[best][estimator.counted_levels_].mean()),
         )
         return display.plot(ax=ax)
 
@@ -101,7 +96,7 @@ class ClusterStabilityDisplay:
         Parameters
         ----------
         ax : Axes, default=None
-            None makes a figure.
+            None makes a new figure.
 
         Returns
         -------
@@ -137,7 +132,7 @@ class ClusterStabilityDisplay:
             self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False)
         self.ax_.set_title("Inside each cluster", loc="left")
         self.ax_.set(
-            # From the top down; a few clusters do not fill the page.
+            # The first cluster is at the top. Room for four keeps the bars of a few narrow.
             ylim=(max(len(places), 4) - 0.5, -0.5),
             xlabel="within stability (low: nothing hidden)",
             ylabel="cluster",
@@ -146,7 +141,7 @@ class ClusterStabilityDisplay:
         return self
 
     def frame(self) -> pd.DataFrame:
-        """The numbers: one row for each cluster."""
+        """Return the numbers, one row for each cluster."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -154,7 +149,7 @@ class ClusterStabilityDisplay:
                 "label": self.labels,
                 "size": self.sizes,
                 "within_stability": self.within_stability,
-                # Objects, so that None stays None and 2 an int.
+                # dtype object keeps None, and 2 as an int.
                 "hidden_k": pd.Series(self.hidden_k, dtype=object),
             }
         )

@@ -1,4 +1,4 @@
-"""Critical-difference diagram: which methods differ over many data sets."""
+"""Critical-difference diagram: which methods differ on many data sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["CriticalDifferenceDisplay"]
 
 
 class CriticalDifferenceDisplay:
-    """Average ranks of methods, the best at the left; a bar joins those that do not differ.
+    """Average ranks of methods, the best on the left. A bar joins methods that do not differ.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class CriticalDifferenceDisplay:
     ax_ : Axes
     figure_ : Figure
     bars_ : list of Line2D
-        One for each clique of methods without a significant difference.
+        One for each set of methods without a significant difference.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class CriticalDifferenceDisplay:
         scores : array-like or data frame of shape (n_datasets, n_methods)
             Higher is better.
         methods : sequence of str, default=None
-            Names; None takes the frame's columns.
+            Names. None uses the columns of the frame.
         alpha : float, default=0.05
         zero_method : {"pratt", "wilcox"}, default="pratt"
         ax : Axes, default=None
@@ -79,7 +79,7 @@ class CriticalDifferenceDisplay:
         Parameters
         ----------
         ax : Axes, default=None
-            None makes a figure as high as the names need.
+            None makes a new figure with room for all names.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class CriticalDifferenceDisplay:
         ranks = self.ranking.average_ranks
         order = np.argsort(ranks, kind="stable")
         n_methods, half = len(ranks), (len(ranks) + 1) // 2
-        # One unit of height is one line of text; bars take half a line each.
+        # One unit of height is one line of text. A bar takes half a line.
         bars = sorted(self.ranking.cliques, key=lambda clique: ranks[list(clique)].min())
         first_name = 1.0 + 0.5 * len(bars)
         depth = first_name + half
@@ -149,7 +149,7 @@ class CriticalDifferenceDisplay:
         )
 
     def frame(self) -> pd.DataFrame:
-        """The numbers: average rank and, for each other method, the adjusted p-value."""
+        """Return the average ranks, and the adjusted p-values of all pairs of methods."""
         import pandas as pd
 
         frame = pd.DataFrame(

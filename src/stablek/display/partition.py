@@ -1,4 +1,4 @@
-"""The chosen partition as a scatter plot."""
+"""Scatter plot of a partition."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["PartitionDisplay"]
 
 MAX_POINTS = 20_000
-"""Points drawn at most; more only blacken the page."""
+"""Most points that are drawn. More points would only hide each other."""
 
 MAX_NAMED = 12
-"""Clusters named in the legend at most."""
+"""Most clusters that get a name in the legend."""
 
 
 class PartitionDisplay:
-    """Scatter of the points, colored by cluster, the more transparent the less stable.
+    """Scatter plot of the points, colored by cluster. Unstable points are transparent.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class PartitionDisplay:
     point_stability : array-like of shape (n_samples,), default=None
         From 0 to 1: how often the point keeps its cluster.
     axis_names : tuple of two str, default=("", "")
-        Labels of the axes; an empty second one hides its axis.
+        Labels of the axes. If the second is empty, its axis has no ticks.
     rows : array-like of shape (n_samples,), default=None
-        Row number of each point in the data, where these are a sample.
+        Row number of each point in the data, if the points are a sample.
     n_total : int, default=None
-        Number of points of the data.
+        Number of points in the data.
 
     Attributes
     ----------
@@ -81,16 +81,16 @@ class PartitionDisplay:
         ----------
         estimator : selector
         X : array-like of shape (n_samples, n_features), default=None
-            The points; None takes those that the selector was fitted on.
+            The points. None uses the data that the selector was fitted on.
         k : object, default=None
-            Draw the partition of this candidate; None the chosen one. Point stability is known
-            for the chosen one only.
+            The candidate whose partition is drawn. None draws the chosen partition, the only
+            one with point stability.
         ax : Axes, default=None
 
         Returns
         -------
         PartitionDisplay
-            Of at most 20,000 points, a random sample of the data where there are more.
+            With at most 20,000 points: a random sample if the data have more.
         """
         check_fitted(estimator, "k_values_", cls.__name__)
         stability = getattr(estimator, "point_stability_", None)
@@ -104,12 +104,12 @@ class PartitionDisplay:
             if labels is None or not np.array_equal(wanted, labels):
                 labels, stability = wanted, None
         if labels is None:
-            raise ValueError(f"{type(estimator).__name__} chose no partition to draw; give k")
+            raise ValueError(f"{type(estimator).__name__} chose no partition to draw; pass k")
         X = getattr(estimator, "_fit_X", None) if X is None else np.asarray(X, dtype=np.float64)
         if X is None:
-            raise ValueError(f"{type(estimator).__name__} does not keep its data; give X")
+            raise ValueError(f"{type(estimator).__name__} does not keep its data; pass X")
         if len(X) != len(labels):
-            raise ValueError(f"X has {len(X)} rows, the estimator was fitted on {len(labels)}")
+            raise ValueError(f"X has {len(X)} rows, but the estimator was fitted on {len(labels)}")
         names = getattr(estimator, "feature_names_in_", None)
         coordinates, axis_names = project(X, None if names is None else [str(n) for n in names])
         rows = np.arange(len(X))
@@ -132,7 +132,7 @@ class PartitionDisplay:
         Parameters
         ----------
         ax : Axes, default=None
-            None makes a figure.
+            None makes a new figure.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class PartitionDisplay:
                 linewidths=0,
             )
             if len(clusters) <= MAX_NAMED:
-                # A legend entry of its own, without the transparency of any point.
+                # An empty scatter gives the legend an entry that is not transparent.
                 self.ax_.scatter([], [], color=color, marker=marker, label=f"cluster {label}")
         if (self.labels < 0).any():
             here = self.labels < 0
@@ -167,7 +167,7 @@ class PartitionDisplay:
             )
         if self.ax_.get_legend_handles_labels()[1]:
             self.ax_.legend()
-        # Names of columns are data: a dollar sign in them is no formula.
+        # Column names are data: a dollar sign in them does not start a formula.
         self.ax_.set_xlabel(self.axis_names[0], parse_math=False)
         self.ax_.set_ylabel(self.axis_names[1], parse_math=False)
         if not self.axis_names[1] and self.axis_names[0]:
@@ -179,7 +179,7 @@ class PartitionDisplay:
         return self
 
     def frame(self) -> pd.DataFrame:
-        """The numbers: one row for each point drawn."""
+        """Return the numbers, one row for each point drawn."""
         import pandas as pd
 
         stability = self.point_stability

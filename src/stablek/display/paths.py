@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.display.base import (
-    category_colors,
-    check_fitted,
-    contenders,
-    import_pyplot,
-    parameter_label,
-    path_index,
-    selected_index,
-)
+from stablek.display.base import category_colors, check_fitted, import_pyplot
+from stablek.inspection import contenders, parameter_label, path_index, selected_index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +30,10 @@ TITLES = {
 class StabilityPathsDisplay:
     """Between stability, within stability and Stadion against the noise level epsilon.
 
-    The chosen value has a thick line, the other contenders a color and a place in the legend,
-    the rest a thin gray line; K = 1, which the crossing is measured against, is dotted. Bands
-    are one standard error over the draws. A dashed line marks the crossing; the levels beyond
-    it, which do not count, are shaded.
+    The chosen candidate has a thick line. The other contenders have a color and a name in the
+    legend, and all other candidates a thin gray line. K = 1 is dotted, because the crossing is
+    measured against it. Bands are one standard error over the draws. A dashed line marks the
+    crossing. The levels beyond it do not count and are shaded.
 
     Parameters
     ----------
@@ -49,17 +42,17 @@ class StabilityPathsDisplay:
     epsilons : array-like of shape (n_epsilons,)
     between, within, stadion : array-like of shape (n_k, n_epsilons)
     between_se, within_se, stadion_se : array-like of shape (n_k, n_epsilons), default=None
-        Standard errors; NaN where there is none.
+        Standard errors; NaN where one is not known.
     scores : array-like of shape (n_k,), default=None
-        They say who the contenders are; None takes the highest point of each Stadion path.
+        The contenders have the highest scores. None uses the maximum of each Stadion path.
     selected : int, default=None
         Position of the chosen candidate.
     crossing_epsilon : float, default=0
         0 if there is no crossing.
     one_cluster : array-like of shape (3, n_epsilons), default=None
-        Between, within and Stadion path of K = 1, where that is not a candidate.
+        Between, within and Stadion path of K = 1, if it is not a candidate.
     parameter : str, default="K"
-        Name of what the candidates are values of.
+        Name of the parameter that the candidates are values of.
 
     Attributes
     ----------
@@ -154,7 +147,7 @@ class StabilityPathsDisplay:
         Parameters
         ----------
         ax : Axes or sequence of three Axes, default=None
-            A single one gets the Stadion paths alone; None makes a figure with all three.
+            A single Axes gets only the Stadion paths. None makes a figure with all three.
 
         Returns
         -------
@@ -196,7 +189,7 @@ class StabilityPathsDisplay:
                 if k == one:
                     style = {"color": "0.3", "linestyle": ":", "label": f"{self.parameter} = 1"}
                 (self.lines_[quantity, k],) = ax.plot(self.epsilons, means[k], **style)
-        # The selected one last: on top.
+        # Draw the selected candidate last, on top of the others.
         for place, k in reversed(list(enumerate(shown))):
             chosen = k == self.selected
             name = f"{self.parameter} = {self.k_values[k]}" + (" (chosen)" if chosen else "")
@@ -229,7 +222,7 @@ class StabilityPathsDisplay:
         return self.k_values.index(1) if counts else None
 
     def frame(self) -> pd.DataFrame:
-        """The numbers: one row for each candidate and noise level."""
+        """Return the numbers, one row for each candidate and noise level."""
         import pandas as pd
 
         n_k, n_epsilons = self.stadion.shape

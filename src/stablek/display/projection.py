@@ -1,4 +1,4 @@
-"""Points of any dimension on the plane."""
+"""Project points to the plane."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ __all__ = ["project"]
 
 Floats = NDArray[np.float64]
 
-MAX_EXACT = 2000
-"""Largest number of features whose covariance matrix is decomposed."""
-
 
 def project(X: Floats, names: Sequence[str] | None = None) -> tuple[Floats, tuple[str, str]]:
-    """Two coordinates of each point, and what they are.
+    """Return two coordinates of each point, and their names.
 
-    Two features are taken as they are; of more, the first two principal components; a single
-    one is spread out by a random height that means nothing.
+    Two features stay as they are. More than two become their first two principal components. A
+    single feature gets a random height, which means nothing, as the second coordinate.
 
     Parameters
     ----------
@@ -52,21 +49,15 @@ def project(X: Floats, names: Sequence[str] | None = None) -> tuple[Floats, tupl
 
 
 def _principal_components(X: Floats) -> tuple[Floats, tuple[str, str]]:
-    mean = X.mean(axis=0)
-    scale = np.abs(X - mean).max() or 1.0  # squares of huge or tiny numbers stay finite
-    if X.shape[1] <= MAX_EXACT:
-        centerd = (X - mean) / scale
-        values, vectors = np.linalg.eigh(centerd.T @ centerd)
-        share = values[::-1][:2] / (values.sum() or 1.0)
-        axes = vectors[:, ::-1][:, :2]
-    else:
-        from sklearn.decomposition import PCA
+    from sklearn.decomposition import PCA
 
-        pca = PCA(2, svd_solver="randomized", random_state=0).fit((X - mean) / scale)
-        share, axes = np.nan_to_num(pca.explained_variance_ratio_), pca.components_.T
-    # The sign of a component is arbitrary: make its largest weight positive.
-    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+    centered = X - X.mean(axis=0)
+    scale = np.abs(centered).max() or 1.0  # PCA squares the numbers: keep them in range
+    pca = PCA(2, random_state=0)
+    with np.errstate(invalid="ignore"):  # constant data have no variance to share
+        coordinates = scale * pca.fit_transform(centered / scale)
+    shares = np.nan_to_num(pca.explained_variance_ratio_)
     first, second = (
-        f"principal component {i + 1} ({max(share[i], 0.0):.0%} of variance)" for i in (0, 1)
+        f"principal component {i} ({share:.0%} of variance)" for i, share in enumerate(shares, 1)
     )
-    return (X - mean) @ axes, (first, second)
+    return coordinates, (first, second)

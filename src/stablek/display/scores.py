@@ -1,4 +1,4 @@
-"""The score of each candidate, for any selector."""
+"""Plot of the score of each candidate, for any selector."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from stablek.display.base import (
     axis_positions,
     category_colors,
     check_fitted,
-    contenders,
     import_pyplot,
     label_k_axis,
     new_axes,
-    parameter_label,
-    selected_index,
 )
+from stablek.inspection import contenders, parameter_label, selected_index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["ScoresDisplay"]
 
 N_NAMED = 4
-"""Points of the curve with their value beside them."""
+"""Number of points on the curve that get a label."""
 
 
 class ScoresDisplay:
-    """Score of each candidate, of any selector; higher is better.
+    """Score of each candidate of any selector; higher is better.
 
     Parameters
     ----------
@@ -43,7 +41,7 @@ class ScoresDisplay:
     name : str, default="score"
         What the score is.
     parameter : str, default="K"
-        Name of what the candidates are values of.
+        Name of the parameter that the candidates are values of.
 
     Attributes
     ----------
@@ -103,7 +101,7 @@ class ScoresDisplay:
         Parameters
         ----------
         ax : Axes, default=None
-            None makes a figure.
+            None makes a new figure.
 
         Returns
         -------
@@ -135,14 +133,14 @@ class ScoresDisplay:
                 xytext=(0, size),
                 ha="center",
             )
-        # The names above the points need room.
+        # Leave room for the labels above the points.
         self.ax_.margins(y=0.12)
         label_k_axis(self.ax_, positions, names, self.parameter)
         self.ax_.set_ylabel(self.name)
         return self
 
     def frame(self) -> pd.DataFrame:
-        """The numbers: one row for each candidate."""
+        """Return the numbers, one row for each candidate."""
         import pandas as pd
 
         selected = np.arange(len(self.k_values)) == self.selected

@@ -1,4 +1,4 @@
-"""The stability trade-off: mean between, within and Stadion against K."""
+"""Plot of the stability trade-off: mean between, within and Stadion against K."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from stablek.display.base import (
     axis_positions,
     category_colors,
     check_fitted,
-    counted_levels,
     label_k_axis,
     new_axes,
-    parameter_label,
-    path_index,
-    selected_index,
 )
+from stablek.inspection import parameter_label, path_index, selected_index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +26,7 @@ NAMES = {"between": "between stability", "within": "within stability", "stadion"
 
 
 class TradeoffDisplay:
-    """Between stability, within stability and Stadion against K, as means over noise levels.
+    """Means of between stability, within stability and Stadion over the noise levels, against K.
 
     Parameters
     ----------
@@ -42,7 +39,7 @@ class TradeoffDisplay:
     selected : int, default=None
         Position of the chosen candidate.
     parameter : str, default="K"
-        Name of what the candidates are values of.
+        Name of the parameter that the candidates are values of.
 
     Attributes
     ----------
@@ -97,7 +94,7 @@ class TradeoffDisplay:
         TradeoffDisplay
         """
         check_fitted(estimator, "paths_", cls.__name__)
-        paths, levels = estimator.paths_, counted_levels(estimator)
+        paths, levels = estimator.paths_, estimator.counted_levels_
         index = path_index(estimator)
         numbers: dict[str, Any] = {}
         per_draw = {
@@ -106,7 +103,7 @@ class TradeoffDisplay:
             "stadion": paths.stadion,
         }
         for quantity, values in per_draw.items():
-            # Draws are independent, noise levels are not: average those first.
+            # Average over the noise levels first: only the draws are independent.
             means = values[index][:, levels].mean(axis=1)
             n_draws = means.shape[1]
             numbers[quantity] = means.mean(axis=1)
@@ -126,7 +123,7 @@ class TradeoffDisplay:
         Parameters
         ----------
         ax : Axes, default=None
-            None makes a figure.
+            None makes a new figure.
 
         Returns
         -------
@@ -164,7 +161,7 @@ class TradeoffDisplay:
         return self
 
     def frame(self) -> pd.DataFrame:
-        """The numbers: one row for each candidate."""
+        """Return the numbers, one row for each candidate."""
         import pandas as pd
 
         columns: dict[str, Any] = {"k": self.k_values}

@@ -81,6 +81,10 @@ class Engine(Protocol):
         """Scikit-learn estimator, fitted on X, that has the partition's labels."""
         ...
 
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """Labels of new points by the partition's model; only for clusterers that can predict."""
+        ...
+
     def bic(self, X: Floats, partition: Partition) -> float | None:
         """Bayesian information criterion of the partition's model; None without a likelihood."""
         ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -13,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from stablek import seeding
 from stablek.engines.base import Setting
-from stablek.perturbations import Draw, perturb
+from stablek.engines.copies import relabeled_copies, similarities_of_copies
 from stablek.results import Group, Partition, Request
+from stablek.warning import ignored
 
 __all__ = ["GenericEngine"]
 
@@ -30,10 +30,10 @@ class GenericEngine:
     clusterer : estimator
         Cloned before each use.
     param_name : str
-        The parameter that takes the values; may be nested, as in ``kmeans__n_clusters``.
+        The parameter to vary. It may be nested, as in ``kmeans__n_clusters``.
     values_are_k : bool
-        Whether the values are numbers of clusters. If not, a value with which the clusterer
-        raises ValueError on some points is left out of the partitions of those points.
+        Whether the values of that parameter are numbers of clusters. If not, and if the clusterer
+        raises ValueError for a value, the partition for that value is left out.
     """
 
     prefer: Literal["threads", "processes"] = "processes"
@@ -47,29 +47,31 @@ class GenericEngine:
     def references(
         self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
     ) -> list[tuple[Partition, ...]]:
-        """Reference partitions; models are kept where they will be asked for."""
+        """Reference partitions; the models of clusters are kept only if ``keep_models``."""
         return [self._reference(X, request, entropy, keep_models) for request in requests]
 
     def similarities(
         self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
     ) -> list[Floats]:
-        """Similarity of reference and perturbed labels, (n_partitions, n_epsilons) a group."""
-        return [self._similarities(X, group, draw, epsilons, setting) for group in groups]
+        """Similarity of reference and perturbed labels, (n_partitions, n_epsilons) per group."""
+        return [
+            similarities_of_copies(self._labels, X, group, draw, epsilons, setting)
+            for group in groups
+        ]
 
     def relabel(
         self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
-        source = Draw(setting.entropy, draw, len(X))
-        result = []
-        for epsilon in epsilons:
-            noisy, rows = perturb(X, epsilon, setting.scale, source, setting.perturbation)
-            result.append((rows, self._label(noisy, partition, draw, setting)))
-        return result
+        return relabeled_copies(self._labels, X, partition, draw, epsilons, setting)
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         """The reference model."""
         return partition.model
+
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """Labels of new points by the reference model."""
+        return np.asarray(partition.model.predict(X), dtype=np.intp)
 
     def bic(self, X: Floats, partition: Partition) -> float | None:
         """Bayesian information criterion of the reference model; None if it has no ``bic``."""
@@ -81,30 +83,22 @@ class GenericEngine:
         points = X if request.rows is None else X[request.rows]
         keep = keep_models or request.rows is None
         partitions = []
-        for value in request.k_values:
+        for k in request.k_values:
             try:
-                seed = seeding.seed(entropy, "reference", value)
-                fitted = self._fit(points, value, seed, quiet=request.rows is not None)
+                seed = seeding.seed(entropy, "reference", k)
+                fitted = self._fit(points, k, seed, quiet=request.rows is not None)
             except ValueError:
                 if self.values_are_k:
                     raise
                 continue
             labels = _labels_of(fitted, points)
-            partitions.append(Partition(value, labels, fitted if keep else None))
+            partitions.append(Partition(k, labels, fitted if keep else None))
         return tuple(partitions)
 
-    def _similarities(
-        self, X: Floats, group: Group, draw: int, epsilons: Floats, setting: Setting
-    ) -> Floats:
-        points = X if group.rows is None else X[group.rows]
-        source = Draw(setting.entropy, draw, len(X), group.rows)
-        result = np.empty((len(group.partitions), len(epsilons)))
-        for e, epsilon in enumerate(epsilons):
-            noisy, rows = perturb(points, epsilon, setting.scale, source, setting.perturbation)
-            for i, partition in enumerate(group.partitions):
-                labels = self._label(noisy, partition, draw, setting)
-                result[i, e] = compare(partition.labels, labels, rows, setting)
-        return result
+    def _labels(
+        self, noisy: Floats, partitions: Sequence[Partition], draw: int, setting: Setting
+    ) -> list[Ints]:
+        return [self._label(noisy, partition, draw, setting) for partition in partitions]
 
     def _label(self, noisy: Floats, partition: Partition, draw: int, setting: Setting) -> Ints:
         if setting.relabel == "extend":
@@ -114,37 +108,33 @@ class GenericEngine:
         seed = seeding.seed(setting.entropy, "refit", partition.k, draw)
         return _labels_of(self._fit(noisy, partition.k, seed), noisy)
 
-    def _fit(self, points: Floats, value: Any, seed: int, *, quiet: bool = True) -> Any:
-        estimator = clone(self.clusterer).set_params(**{self.param_name: value})
+    def _fit(self, points: Floats, k: Any, seed: int, *, quiet: bool = True) -> Any:
+        estimator = clone(self.clusterer).set_params(**{self.param_name: k})
         unseeded = {
             name: seed
             for name, current in estimator.get_params().items()
             if current is None and (name == "random_state" or name.endswith("__random_state"))
         }
         estimator.set_params(**unseeded)
-        with warnings.catch_warnings():
-            # Thousands of fits would repeat a warning: those on X itself tell it. That these find
-            # too few clusters is reported once for all.
-            warnings.simplefilter("ignore", Warning if quiet else ConvergenceWarning)
+        # Thousands of fits would repeat a warning, so only fits on X itself show theirs. That such
+        # a fit finds too few clusters is reported once for all K.
+        with ignored(Warning if quiet else ConvergenceWarning):
             return estimator.fit(points)
-
-
-def compare(reference: Ints, labels: Ints, rows: Ints | None, setting: Setting) -> float:
-    """Similarity on the points that both label arrays have, each counted once."""
-    if rows is not None:
-        rows, first = np.unique(rows, return_index=True)
-        reference, labels = reference[rows], labels[first]
-    return setting.similarity(reference, labels)
 
 
 def _labels_of(fitted: Any, points: Floats) -> Ints:
     final = fitted
     while hasattr(final, "steps"):  # a Pipeline keeps its labels in the last step
         final = final.steps[-1][1]
+    if not hasattr(final, "labels_") and not hasattr(fitted, "predict"):
+        raise TypeError(
+            f"clusterer {type(final).__name__} has neither labels_ nor predict after fit; pass an "
+            f"estimator that clusters"
+        )
     labels = np.asarray(final.labels_ if hasattr(final, "labels_") else fitted.predict(points))
     if labels.shape != (len(points),):
         raise ValueError(
-            f"clusterer {type(fitted).__name__} gave labels of shape {labels.shape} "
+            f"clusterer {type(fitted).__name__} returned labels of shape {labels.shape} "
             f"for {len(points)} points"
         )
     return labels.astype(np.intp)

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 from stablek import seeding
 from stablek.engines.base import Setting
-from stablek.engines.generic import compare
+from stablek.engines.copies import compare
 from stablek.engines.packing import scaled_noise
 from stablek.engines.subspace import Subspace, is_worthwhile
 from stablek.perturbations import Draw, perturb
@@ -148,6 +148,13 @@ class KMeansEngine:
         fitted.labels_ = partition.labels.astype(np.int32)
         fitted.inertia_ = _inertia(X, partition)
         return fitted
+
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """Nearest center of each new point, as precise far from the origin as near to it."""
+        from stablek.kernels.kmeans_batches import nearest_labels
+
+        [labels] = nearest_labels(np.ascontiguousarray(X), [partition.model])
+        return labels
 
     def bic(self, X: Floats, partition: Partition) -> None:
         """K-means has no likelihood."""

@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 
 from stablek.blocks import rows_per_block
 from stablek.engines.base import Setting
-from stablek.engines.generic import compare
+from stablek.engines.copies import compare
 from stablek.engines.mixture_narrow import KINDS, Mixture, NarrowFitter, narrow_agreements
 from stablek.engines.mixture_starts import Start, starts_for
 from stablek.engines.mixture_wide import WideFitter, WideMixture, wide_agreements
@@ -146,6 +146,10 @@ class MixtureEngine:
         estimator.converged_, estimator.n_iter_ = model.converged, model.n_iter
         estimator.lower_bound_ = model.lower_bound
         return estimator
+
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        """Component of highest posterior of each new point."""
+        return np.asarray(partition.model.predict(np.asarray(X, dtype=np.float64)))
 
     def bic(self, X: Floats, partition: Partition) -> float:
         """Bayesian information criterion of the partition's model of X."""

@@ -84,8 +84,10 @@ class NarrowFitter:
         covariances, factors = np.empty((k, *self._shape)), np.empty((k, *self._shape))
         means = np.empty((k, len(self._points)))
         model = self._gaussians(np.empty(k), means, covariances, factors, np.empty(k))
-        sound, *end = self._fit(self._points, self._rule, self._start, labels, model)
-        return Mixture(*model, *end, self._subspace) if sound else None
+        sound, bound, n_iter, converged = self._fit(
+            self._points, self._rule, self._start, labels, model
+        )
+        return Mixture(*model, bound, n_iter, converged, self._subspace) if sound else None
 
     def predict(self, model: Mixture) -> Ints:
         """Component of highest posterior of each of the fitted points."""

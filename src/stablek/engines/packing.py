@@ -1,4 +1,4 @@
-"""Groups of points as flat arrays, so that one kernel call answers for all of them."""
+"""Groups of points as flat arrays, so that one kernel call handles all of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pack(groups: Sequence[Group], n_samples: int) -> PackedGroups:
 
 
 def unpack(sums: Floats, packed: PackedGroups, setting: Setting) -> list[Floats]:
-    """Similarities of each group from the sums over its contingency tables.
+    """Compute the similarities of each group from the sums over its contingency tables.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def unpack(sums: Floats, packed: PackedGroups, setting: Setting) -> list[Floats]
 
 
 def scaled_noise(X: Floats, draw: int, start: int, stop: int, setting: Setting) -> Floats:
-    """What a noise level multiplies before it is added to a block of rows of X."""
+    """Noise of a block of rows of X, at noise level 1."""
     gaussian = setting.perturbation.noise == "gaussian"
     noise = seeding.noise(setting.entropy, draw, X.shape[1], start, stop, gaussian=gaussian)
     noise *= setting.scale
@@ -69,13 +69,17 @@ def scaled_noise(X: Floats, draw: int, start: int, stop: int, setting: Setting) 
 
 
 def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
-    """`scaled_noise` of all rows; None for perturbations that do not add noise."""
-    additive = setting.perturbation.is_additive
-    return scaled_noise(X, draw, 0, len(X), setting) if additive else None
+    """`scaled_noise` of all rows; None if the perturbation does not add noise."""
+    if not setting.perturbation.is_additive:
+        return None
+    return scaled_noise(X, draw, 0, len(X), setting)
 
 
 def _from_zero(labels: Ints, starts: Ints, sizes: Ints) -> Ints:
-    """A number not far above all labels of each partition; those that do not fit are renamed."""
+    """Return a number above all labels of each partition.
+
+    Labels that are negative, or much larger than the number of points, are renamed in place.
+    """
     if not len(starts):
         return np.empty(0, dtype=np.intp)
     low, high = np.minimum.reduceat(labels, starts), np.maximum.reduceat(labels, starts)

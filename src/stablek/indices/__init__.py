@@ -1,11 +1,12 @@
 """Internal indices: how good a partition looks, from the points and their labels alone.
 
-Plain functions ``(X, labels) -> float``, with the definitions of clusterCrit (Desgraupes, 2013),
-in memory proportional to the number of points. `index_values` gives one index for many
-partitions with the shared work done once, `estimate_index` an estimate with an error bar.
+Each index is a function ``(X, labels) -> float``. The definitions are those of clusterCrit
+(Desgraupes, 2013). Memory is proportional to the number of points. `index_values` computes one
+index for many partitions and does the shared work once. `estimate_index` uses a sample and gives
+a standard error.
 
-Every index needs at least two clusters and fewer clusters than points; otherwise the functions
-raise ValueError and `index_values` gives NaN.
+Every index needs at least two clusters and fewer clusters than points. Otherwise the functions
+raise ValueError, and `index_values` returns NaN.
 """
 
 from stablek.indices.centroid import (

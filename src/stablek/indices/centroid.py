@@ -1,4 +1,4 @@
-"""Indices that measure by centroids: one pass over the points for each partition."""
+"""Indices based on centroids: one pass over the points for each partition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from stablek import execution
 from stablek.blocks import blocks
-from stablek.indices.clusters import Clusters, centroids, checked, scatter
+from stablek.indices.clusters import Clusters, centroids, of_one, scatter
 
 __all__ = ["calinski_harabasz", "davies_bouldin", "ray_turi", "wemmert_gancarski"]
 
@@ -21,115 +21,96 @@ Floats = NDArray[np.float64]
 def wemmert_gancarski(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     """Wemmert-Gancarski index; higher is better, at most 1.
 
-    Each point's distance to its own centroid is divided by its distance to the nearest other
-    one; a cluster counts with one minus the mean of these ratios, but not less than 0, and
-    clusters are averaged by size.
+    For each point, take the ratio of its distance to its own centroid and its distance to the
+    nearest other centroid. The score of a cluster is 1 minus the mean of these ratios, but at
+    least 0. The index is the mean of the scores, weighted by cluster size.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Points.
     labels : array-like of shape (n_samples,)
-        Cluster of each point; each distinct value is a cluster, -1 too.
+        Cluster of each point. Each distinct value is a cluster, -1 too.
     n_jobs : int or None
-        Not of use here: one pass is fast. Accepted as by every index.
-
-    Returns
-    -------
-    float
+        Has no effect: one pass is fast. Every index accepts it.
 
     Examples
     --------
     >>> round(wemmert_gancarski([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
     0.944272
     """
-    return float(wemmert_gancarski_of(*_single(X, labels), n_jobs)[0])
+    return of_one(wemmert_gancarski_of, X, labels, n_jobs)
 
 
 def davies_bouldin(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     """Davies-Bouldin index; lower is better.
 
-    The mean over clusters of the largest ratio of two clusters' mean distances to their
-    centroids, added, to the distance of these centroids. Coincident centroids give infinity.
+    The spread of a cluster is the mean distance of its points to its centroid. The ratio of two
+    clusters is the sum of their spreads over the distance of their centroids. The index is the
+    mean over clusters of the largest ratio. Coincident centroids give infinity.
 
     Parameters
     ----------
     X, labels, n_jobs
         As in `wemmert_gancarski`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
     >>> round(davies_bouldin([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
     0.111111
     """
-    return float(davies_bouldin_of(*_single(X, labels), n_jobs)[0])
+    return of_one(davies_bouldin_of, X, labels, n_jobs)
 
 
 def ray_turi(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     """Ray-Turi index; lower is better.
 
-    Mean squared distance to the own centroid, divided by the smallest squared distance of two
-    centroids. Coincident centroids give infinity. (Some packages call this Xie-Beni.)
+    Mean squared distance of points to their own centroid, over the smallest squared distance
+    between two centroids. Coincident centroids give infinity. Some packages call this Xie-Beni.
 
     Parameters
     ----------
     X, labels, n_jobs
         As in `wemmert_gancarski`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
     >>> round(ray_turi([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
     0.003086
     """
-    return float(ray_turi_of(*_single(X, labels), n_jobs)[0])
+    return of_one(ray_turi_of, X, labels, n_jobs)
 
 
 def calinski_harabasz(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     """Calinski-Harabasz index (variance ratio criterion); higher is better.
 
-    Scatter of the centroids over scatter of the points around them, each divided by its degrees
-    of freedom. Without scatter inside clusters it is infinite, without any scatter 0.
+    Scatter of the centroids over scatter of the points around their centroids, each divided by
+    its degrees of freedom. It is infinite without scatter inside clusters, and 0 if all points
+    coincide.
 
     Parameters
     ----------
     X, labels, n_jobs
         As in `wemmert_gancarski`.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> calinski_harabasz([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
     162.0
     """
-    return float(calinski_harabasz_of(*_single(X, labels), n_jobs)[0])
-
-
-def _single(X: Any, labels: ArrayLike) -> tuple[Floats, list[Clusters]]:
-    points, clusters = checked(X, labels)
-    return points, [clusters]
+    return of_one(calinski_harabasz_of, X, labels, n_jobs)
 
 
 def _each(index: Callable[[Floats, Clusters, Floats], float]) -> Callable[..., Floats]:
-    """An index of one partition, made one of many; in threads, as numpy releases the GIL."""
+    """Turn an index of one partition into an index of many, computed in threads."""
 
-    def of_one(X: Floats, clusters: Clusters) -> float:
+    def of_partition(X: Floats, clusters: Clusters) -> float:
         with np.errstate(divide="ignore", invalid="ignore"):
             return index(X, clusters, centroids(X, clusters))
 
     def of_many(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -> Floats:
         tasks = [(X, clusters) for clusters in partitions]
-        return np.array(execution.run(of_one, tasks, n_jobs=n_jobs, prefer="threads"), float)
+        return np.array(execution.run(of_partition, tasks, n_jobs=n_jobs, prefer="threads"), float)
 
     return of_many
 

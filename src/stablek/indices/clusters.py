@@ -1,8 +1,8 @@
-"""What every index needs to know of a partition, and the sums that several share."""
+"""Partitions as the indices read them, and the sums that several indices share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from stablek.blocks import blocks
 
-__all__ = ["Clusters", "centroids", "checked", "checked_points", "scatter"]
+__all__ = ["Clusters", "centroids", "checked", "checked_points", "of_one", "refine", "scatter"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -45,8 +45,13 @@ class Clusters:
         return len(self.sizes)
 
     @property
+    def starts(self) -> Ints:
+        """Where each cluster starts, and the last one ends, among points sorted by cluster."""
+        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
+
+    @property
     def judgeable(self) -> bool:
-        """Whether the indices are defined: at least two clusters, fewer than points."""
+        """Whether indices are defined: at least two clusters, and fewer than points."""
         return 2 <= self.n_clusters < len(self.codes)
 
 
@@ -56,7 +61,7 @@ def checked_points(X: Any) -> Floats:
 
 
 def checked(X: Any, labels: ArrayLike) -> tuple[Floats, Clusters]:
-    """Points and clusters, or an error that says what is wrong with them."""
+    """Points and clusters; ValueError if an index is not defined for them."""
     points, array = checked_points(X), np.asarray(labels)
     if array.shape != (len(points),):
         raise ValueError(
@@ -72,11 +77,19 @@ def checked(X: Any, labels: ArrayLike) -> tuple[Floats, Clusters]:
     return points, clusters
 
 
+def of_one(
+    index: Callable[..., Floats], X: Any, labels: ArrayLike, n_jobs: int | None, **options: Any
+) -> float:
+    """Value for one label array of an index that takes many partitions."""
+    points, clusters = checked(X, labels)
+    return float(index(points, [clusters], n_jobs, **options)[0])
+
+
 def centroids(X: Floats, clusters: Clusters) -> Floats:
     """Mean of each cluster.
 
-    Measured from one of the cluster's own points, so that coincident points have exactly
-    their own place as their mean, and a scatter of exactly zero.
+    Sums are relative to one of the cluster's own points. So the mean of coincident points is
+    exactly their position, and their scatter is exactly zero.
     """
     anchors = np.empty(clusters.n_clusters, dtype=np.intp)
     anchors[clusters.codes[::-1]] = np.arange(len(X))[::-1]
@@ -89,7 +102,7 @@ def centroids(X: Floats, clusters: Clusters) -> Floats:
 
 
 def scatter(X: Floats, clusters: Clusters, centers: Floats) -> float:
-    """Sum of the squared distances of the points to the centroid of their cluster (WGSS)."""
+    """Sum of squared distances between points and the centroid of their cluster (WGSS)."""
     total = 0.0
     for rows in blocks(len(X)):
         total += float(np.square(X[rows] - centers[clusters.codes[rows]]).sum())
@@ -97,7 +110,7 @@ def scatter(X: Floats, clusters: Clusters, centers: Floats) -> float:
 
 
 def refine(partitions: Sequence[Clusters]) -> Clusters:
-    """The atoms: points that no partition separates."""
+    """The atoms: sets of points that no partition separates."""
     atoms = partitions[0]
     for clusters in partitions[1:]:
         atoms = Clusters.of(atoms.codes * clusters.n_clusters + clusters.codes)

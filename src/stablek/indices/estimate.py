@@ -1,4 +1,4 @@
-"""Indices estimated on a sample of the points, with an error bar."""
+"""Indices estimated on a sample of the points, with a standard error."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def estimate_index(
 ) -> IndexEstimate:
     """Estimate an index on a sample, drawn from each cluster in proportion to its size.
 
-    The silhouette of each drawn point is exact, measured to all of X, so the estimate is
-    unbiased and its standard error that of a stratified mean. The other indices are computed
-    on the sample, with the standard error of a delete-a-group jackknife. Dunn and Xie-Beni rest
-    on single extreme pairs, which a sample mostly misses: there the estimate is too optimistic,
-    and the error bar does not cover that.
+    The silhouette of each sampled point is exact: it uses the distances to all of X. So the
+    estimate is unbiased, and its standard error is that of a stratified mean. All other indices
+    are computed on the sample alone, with the standard error of a delete-a-group jackknife. Dunn
+    and Xie-Beni depend on a few extreme pairs of points, which a sample often misses. Their
+    estimates are too optimistic, and the standard error does not show it.
 
     Parameters
     ----------
@@ -70,13 +70,13 @@ def estimate_index(
     index : str
         A name in `INDICES`.
     sample_size : int
-        Number of points to draw; at least two a cluster are drawn.
+        Number of points to draw. Each cluster gives at least two.
     random_state : None, int, numpy RandomState or Generator
-        For the sample.
+        Seed of the sample.
     n_jobs : int or None
         Number of threads, as in joblib.
     **options
-        Of the index: ``average`` of the silhouette.
+        Options of the index: ``average`` for the silhouette.
 
     Returns
     -------
@@ -107,13 +107,13 @@ def estimate_index(
 
 
 def _sample(clusters: Clusters, size: int, random_state: Any) -> tuple[Ints, Ints]:
-    """Drawn rows, cluster after cluster in random order, and how many of each cluster."""
+    """Sampled rows, cluster by cluster, each in random order; and the number of each cluster."""
     share = np.round(clusters.sizes * min(1.0, size / len(clusters.codes))).astype(np.intp)
     drawn = np.minimum(np.maximum(share, 2), clusters.sizes)
     random = seeding.generator(seeding.entropy_of(random_state), "index sample")
     shuffled = random.permutation(len(clusters.codes))
     by_cluster = shuffled[np.argsort(clusters.codes[shuffled], kind="stable")]
-    starts = np.cumsum(clusters.sizes) - clusters.sizes
+    starts = clusters.starts[:-1]
     rows = [by_cluster[at : at + count] for at, count in zip(starts, drawn, strict=True)]
     return np.concatenate(rows), drawn
 
@@ -139,11 +139,11 @@ def _jackknife(
     def value(chosen: Ints) -> float:
         found = Clusters.of(clusters.codes[chosen])
         result = float(index.of_partitions(X[chosen], [found], n_jobs)[0])
-        if index.name == "calinski_harabasz":  # the only one that grows with the points
+        if index.name == "calinski_harabasz":  # the only index that grows with n
             result *= (n - found.n_clusters) / (len(chosen) - found.n_clusters)
         return result
 
-    # The rows come cluster after cluster: dealing them out puts each cluster in every group.
+    # The rows are sorted by cluster, so dealing them out spreads each cluster over all groups.
     group = np.arange(n_drawn) % _GROUPS
     left = [value(rows[group != each]) for each in range(_GROUPS)]
     spread = np.square(np.array(left) - np.mean(left)).sum() * (_GROUPS - 1) / _GROUPS

@@ -30,7 +30,7 @@ class Index:
     of_partitions : callable
         ``(X, partitions, n_jobs, **options) -> ndarray``, sharing work between partitions.
     higher_is_better : bool
-        Direction.
+        Direction of the index.
     """
 
     name: str
@@ -58,7 +58,7 @@ INDICES: dict[str, Index] = {
 
 
 def resolve_index(index: str) -> Index:
-    """The index of that name."""
+    """Index with a given name."""
     if isinstance(index, str) and index in INDICES:
         return INDICES[index]
     raise ValueError(f"index must be one of {sorted(INDICES)}, got {index!r}")
@@ -72,7 +72,7 @@ def index_values(
     n_jobs: int | None = None,
     **options: Any,
 ) -> Floats:
-    """One index of many partitions of the same points, with the shared work done once.
+    """Compute one index for many partitions of the same points; shared work is done once.
 
     Parameters
     ----------
@@ -85,13 +85,13 @@ def index_values(
     n_jobs : int or None
         Number of threads, as in joblib.
     **options
-        Of the index: ``average`` of the silhouette.
+        Options of the index: ``average`` for the silhouette.
 
     Returns
     -------
     ndarray of shape (n_labelings,)
-        In the index's own direction; NaN for partitions of fewer than two clusters, or with as
-        many clusters as points, for which it is not defined.
+        Values in the index's own direction. NaN where the index is not defined: for fewer than two
+        clusters, and for as many clusters as points.
 
     Examples
     --------

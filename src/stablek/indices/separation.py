@@ -1,20 +1,21 @@
-"""Indices that look for the closest points of different clusters.
+"""Indices based on the closest points of different clusters.
 
-The smallest distance between clusters is the length of an edge of the minimum spanning tree
-(every edge on the tree's way between two points is at most as long as their distance). So one
+The closest pair of points from different clusters is an edge of the minimum spanning tree. The
+reason: the path in the tree between two points has no edge longer than their distance. So one
 tree serves every partition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stablek import execution
-from stablek.indices.clusters import Clusters, centroids, checked, scatter
+from stablek.indices.clusters import Clusters, centroids, of_one, scatter
 
 __all__ = ["dunn", "xie_beni"]
 
@@ -24,54 +25,44 @@ Floats = NDArray[np.float64]
 def dunn(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     """Dunn index; higher is better.
 
-    Smallest distance of two points of different clusters over largest distance inside one. It
-    is 0 where points of different clusters coincide, otherwise infinite where the points of
-    every cluster coincide.
+    Smallest distance between points of different clusters, over the largest distance inside a
+    cluster. It is 0 if points of different clusters coincide. Otherwise it is infinite if the
+    points of every cluster coincide.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Points.
     labels : array-like of shape (n_samples,)
-        Cluster of each point; each distinct value is a cluster, -1 too.
+        Cluster of each point. Each distinct value is a cluster, -1 too.
     n_jobs : int or None
         Number of threads, as in joblib.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
     >>> dunn([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
     8.0
     """
-    points, clusters = checked(X, labels)
-    return float(dunn_of(points, [clusters], n_jobs)[0])
+    return of_one(dunn_of, X, labels, n_jobs)
 
 
 def xie_beni(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     """Xie-Beni index; lower is better.
 
-    Mean squared distance to the own centroid over the smallest squared distance of two points
-    of different clusters; infinite where such points coincide.
+    Mean squared distance of points to their own centroid, over the smallest squared distance
+    between points of different clusters. It is infinite if such points coincide.
 
     Parameters
     ----------
     X, labels, n_jobs
         As in `dunn`.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> xie_beni([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
     0.00390625
     """
-    points, clusters = checked(X, labels)
-    return float(xie_beni_of(points, [clusters], n_jobs)[0])
+    return of_one(xie_beni_of, X, labels, n_jobs)
 
 
 def dunn_of(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -> Floats:
@@ -93,21 +84,23 @@ def xie_beni_of(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -
 
 def _separations(X: Floats, partitions: Sequence[Clusters]) -> Floats:
     """Smallest distance between points of different clusters, for every partition."""
-    from stablek.kernels.distances import spanning_tree
+    from stablek.kernels.distances import squared_distance
+    from stablek.kernels.linkage.tree import spanning_tree
 
-    start, stop, length = spanning_tree(X)
-    return np.array([length[each.codes[start] != each.codes[stop]].min() for each in partitions])
+    first, second, height = spanning_tree(X.T.copy())
+    gaps = np.empty(len(partitions))
+    for number, clusters in enumerate(partitions):
+        between = np.flatnonzero(clusters.codes[first] != clusters.codes[second])
+        edge = between[np.argmin(height[between])]
+        gaps[number] = np.sqrt(squared_distance(X[first[edge]], X[second[edge]]))
+    return gaps
 
 
 def _width(X: Floats, clusters: Clusters) -> float:
-    """Largest distance inside a cluster."""
+    """Largest distance between two points of one cluster."""
     from stablek.kernels.distances import diameter
 
     radius = np.linalg.norm(X - centroids(X, clusters)[clusters.codes], axis=1)
     order = np.lexsort((-radius, clusters.codes))
-    stops = np.cumsum(clusters.sizes)
-    widest = 0.0
-    for size, stop in zip(clusters.sizes, stops, strict=True):
-        rows = order[stop - size : stop]
-        widest = max(widest, diameter(X[rows], radius[rows]))
-    return widest
+    members = (order[start:stop] for start, stop in pairwise(clusters.starts))
+    return max(diameter(X[rows], radius[rows]) for rows in members)

@@ -1,4 +1,4 @@
-"""Silhouette: one pass over all distances serves every partition of the points."""
+"""Silhouette: one pass over all distances serves every partition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stablek import execution
 from stablek.blocks import blocks
-from stablek.indices.clusters import Clusters, checked, refine
+from stablek.indices.clusters import Clusters, checked, of_one, refine
 
 __all__ = ["silhouette", "silhouette_samples"]
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Average = Literal["micro", "macro"]
 
-_ROWS = 256  # points whose distance sums are held at a time
+_ROWS = 256  # points whose distance sums are in memory at a time
 
 
 def silhouette(
@@ -26,24 +26,21 @@ def silhouette(
 ) -> float:
     """Silhouette; higher is better, between -1 and 1.
 
-    For each point, a is the mean distance to the other points of its cluster and b the smallest
-    mean distance to another cluster; its silhouette is (b - a) / max(a, b), and 0 for the only
-    point of a cluster.
+    For each point, a is the mean distance to the other points of its cluster, and b is the
+    smallest mean distance to the points of another cluster. The silhouette of the point is
+    (b - a) / max(a, b). It is 0 if the point is alone in its cluster.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Points.
     labels : array-like of shape (n_samples,)
-        Cluster of each point; each distinct value is a cluster, -1 too.
+        Cluster of each point. Each distinct value is a cluster, -1 too.
     average : {"micro", "macro"}
-        Mean over the points, as in scikit-learn, or over the clusters of each cluster's mean.
+        "micro" is the mean over points, as in scikit-learn. "macro" is the mean over clusters of
+        the mean of each cluster.
     n_jobs : int or None
         Number of threads, as in joblib.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -51,8 +48,7 @@ def silhouette(
     0.888545
     """
     check_average(average)
-    points, clusters = checked(X, labels)
-    return float(silhouette_of(points, [clusters], n_jobs, average=average)[0])
+    return of_one(silhouette_of, X, labels, n_jobs, average=average)
 
 
 def silhouette_samples(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> Floats:
@@ -77,7 +73,7 @@ def silhouette_samples(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) 
 
 
 def check_average(average: str) -> None:
-    """Refuse what is not an average."""
+    """Raise ValueError for an unknown average."""
     if average not in ("micro", "macro"):
         raise ValueError(f"average must be 'micro' or 'macro', got {average!r}")
 
@@ -102,25 +98,21 @@ def silhouettes_of(
     n_jobs: int | None,
     rows: Ints | None = None,
 ) -> Floats:
-    """Silhouette of the points (of those rows) in every partition, (n_partitions, n_rows)."""
+    """Silhouette of all points, or of some rows, in every partition: (n_partitions, n_rows)."""
     from stablek.kernels.distances import distance_sums
 
     rows = np.arange(len(X)) if rows is None else rows
     atoms = refine(partitions)
     order = np.argsort(atoms.codes, kind="stable")
-    stops = np.cumsum(atoms.sizes)
+    members = order[atoms.starts[:-1]]  # one point of each atom
     ends = np.cumsum([clusters.n_clusters for clusters in partitions])
-    members = order[stops - 1]  # one point of each atom
-    starts = np.concatenate([[0], ends[:-1]])
-    columns = np.stack(
-        [clusters.codes[members] + at for clusters, at in zip(partitions, starts, strict=True)],
-        axis=1,
-    )
+    codes = np.stack([clusters.codes[members] for clusters in partitions], axis=1)
+    columns = codes + np.concatenate([[0], ends[:-1]])
     ordered = np.ascontiguousarray(X[order])
 
     def of_block(block: Ints) -> Floats:
         points = np.ascontiguousarray(X[block])
-        sums = distance_sums(points, ordered, stops, columns, int(ends[-1]))
+        sums = distance_sums(points, ordered, atoms.starts, columns, int(ends[-1]))
         shares = np.split(sums, ends[:-1], axis=1)
         return np.array(
             [

@@ -1,10 +1,12 @@
-"""One switch for all kernels: how numba compiles them.
+"""The decorators of all kernels: one place that says how numba compiles them.
 
-Kernels release the GIL, so that tasks run in threads, and are kept on disk, so that only the
-first use in an environment compiles. None is ``parallel=True``: the threads are over tasks, and
-compilation stays short. Division by zero gives inf or nan as in numpy, which lets loops become
-vector instructions. Of fast-math only fused multiply-adds are on, unless a kernel asks for more or
-less: infinities and nan always keep their meaning.
+- Kernels release the GIL, so that tasks run in threads. None is ``parallel=True``: the threads
+  work on different tasks, and compilation stays short.
+- A kernel that Python calls is kept on disk (see `stablek.kernels.caching`), so that only the
+  first use in an environment compiles.
+- Division by zero gives inf or nan, as in numpy. This lets loops become vector instructions.
+- The only part of fast-math that is on is the fused multiply-add, unless the decorator says
+  otherwise. Infinities and nan always keep their meaning.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["inner", "inner_exact", "jit", "jit_exact", "jit_sums", "spliced"]
+from stablek.kernels.caching import keep_on_disk
+
+__all__ = ["inner", "inner_exact", "inner_inlined", "jit", "jit_reordered"]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -24,37 +28,37 @@ _INNER = {**_COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def jit(kernel: Kernel) -> Kernel:
-    """Compile a kernel that Python calls; the result is cached on disk."""
-    return cast(Kernel, njit(cache=True, **_COMMON)(kernel))
+    """Compile a kernel that Python calls; the result is kept on disk."""
+    return _outer(kernel, _COMMON)
 
 
-def jit_exact(kernel: Kernel) -> Kernel:
-    """`jit` with every operation rounded on its own: for bits that must equal numpy's."""
-    return cast(Kernel, njit(cache=True, **{**_COMMON, "fastmath": False})(kernel))
-
-
-def jit_sums(kernel: Kernel) -> Kernel:
-    """`jit` that may reorder sums into vector lanes: for loops that reduce many numbers."""
-    flags = {"contract", "reassoc", "nsz"}
-    return cast(Kernel, njit(cache=True, **{**_COMMON, "fastmath": flags})(kernel))
+def jit_reordered(kernel: Kernel) -> Kernel:
+    """`jit` that may change the order of sums: loops that add many numbers use vector lanes."""
+    return _outer(kernel, {**_COMMON, "fastmath": {"contract", "reassoc", "nsz"}})
 
 
 def inner(kernel: Kernel) -> Kernel:
-    """Compile a function that only other kernels call: it becomes a part of theirs.
+    """Compile a function that only other kernels call: it becomes a part of their code.
 
-    Without a cache entry and Python wrappers of its own it compiles in a fraction of the time.
+    It is not kept on disk and has no Python wrapper, so it compiles in a fraction of the time.
     """
     return cast(Kernel, njit(**_INNER)(kernel))
 
 
 def inner_exact(kernel: Kernel) -> Kernel:
-    """`inner` with every operation rounded on its own: for bits that must equal numpy's."""
+    """`inner` that rounds after every operation: for results that must equal numpy's bits."""
     return cast(Kernel, njit(**{**_INNER, "fastmath": False})(kernel))
 
 
-def spliced(kernel: Kernel) -> Kernel:
-    """`inner` for a function that calls others, deep in a loop: put in place of its call.
+def inner_inlined(kernel: Kernel) -> Kernel:
+    """`inner` that replaces its calls: for a short function, deep in a loop, that calls others.
 
-    A call of such a function counts references to its arrays, which costs more than short work.
+    A real call would count references to the arrays, which costs more than short work.
     """
     return cast(Kernel, njit(inline="always", **_INNER)(kernel))
+
+
+def _outer(kernel: Kernel, options: dict[str, Any]) -> Kernel:
+    compiled = njit(**options)(kernel)
+    keep_on_disk(compiled)
+    return cast(Kernel, compiled)

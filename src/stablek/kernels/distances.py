@@ -1,23 +1,23 @@
-"""Passes over all pairs of points in memory proportional to the number of points."""
+"""Sums and extremes over all pairs of points, in memory proportional to the number of points."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import jit, jit_sums
+from stablek.kernels.compiling import jit, jit_reordered
 
-__all__ = ["diameter", "distance_sums", "pair_sums", "spanning_tree", "squared_distance"]
+__all__ = ["diameter", "distance_sums", "pair_sums", "squared_distance"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_LANES = 8  # points that share one pass over X, and one vector addition per atom
+_LANES = 8  # points that share one pass over X and fill one vector
 
 
-@jit_sums
+@jit_reordered
 def squared_distance(x: Floats, y: Floats) -> float:
-    """Squared Euclidean distance of two points of many features."""
+    """Squared Euclidean distance of two points."""
     total = 0.0
     for feature in range(x.shape[0]):
         gap = x[feature] - y[feature]
@@ -27,21 +27,21 @@ def squared_distance(x: Floats, y: Floats) -> float:
 
 @jit
 def distance_sums(
-    points: Floats, X: Floats, atom_stops: Ints, columns: Ints, n_columns: int
+    points: Floats, X: Floats, atom_starts: Ints, columns: Ints, n_columns: int
 ) -> Floats:
-    """Sums of the distances of points to every cluster of every partition of X.
+    """Sum the distances from points to every cluster of every partition of X.
 
-    Distances are summed once per atom, a set of points that no partition separates, and the
-    sums of atoms then once per partition.
+    An atom is a set of points that no partition separates. Distances are summed over each atom
+    once. Each partition then adds up the sums of its atoms.
 
     Parameters
     ----------
     points : ndarray of shape (n_points, p)
-        Points from which to measure.
+        Points to measure from.
     X : ndarray of shape (n, p)
-        Clustered points, sorted such that each atom is one run.
-    atom_stops : ndarray of shape (n_atoms,)
-        End of each run.
+        Clustered points, sorted so that each atom is one run.
+    atom_starts : ndarray of shape (n_atoms + 1,)
+        Start of each run, and the end of the last.
     columns : ndarray of shape (n_atoms, n_partitions)
         The cluster of each atom in each partition, as a column of the result.
     n_columns : int
@@ -58,40 +58,37 @@ def distance_sums(
     for row in range(0, n_points, _LANES):
         n_lanes = min(_LANES, n_points - row)
         sums[:] = 0.0
-        start = 0
-        for atom in range(atom_stops.shape[0]):
+        for atom in range(atom_starts.shape[0] - 1):
             atom_sum[:] = 0.0
-            for j in range(start, atom_stops[atom]):
+            for j in range(atom_starts[atom], atom_starts[atom + 1]):
                 for lane in range(n_lanes):
                     atom_sum[lane] += np.sqrt(squared_distance(points[row + lane], X[j]))
             for partition in range(columns.shape[1]):
                 column = columns[atom, partition]
                 for lane in range(_LANES):
                     sums[column, lane] += atom_sum[lane]
-            start = atom_stops[atom]
         for lane in range(n_lanes):
             for column in range(n_columns):
                 result[row + lane, column] = sums[column, lane]
     return result
 
 
-@jit_sums
-def pair_sums(columns: Floats, stops: Ints) -> Floats:
-    """Sum of the distances of all pairs of points of each cluster.
+@jit_reordered
+def pair_sums(columns: Floats, starts: Ints) -> Floats:
+    """Sum the distances of all pairs of points inside each cluster.
 
     Parameters
     ----------
     columns : ndarray of shape (p, n)
-        Points, sorted such that each cluster is one run.
-    stops : ndarray of shape (n_clusters,)
-        End of each run.
+        Points, feature by feature, sorted so that each cluster is one run.
+    starts : ndarray of shape (n_clusters + 1,)
+        Start of each run, and the end of the last.
     """
-    result = np.zeros(stops.shape[0])
+    result = np.zeros(starts.shape[0] - 1)
     squared = np.empty(columns.shape[1])
-    start = 0
-    for cluster in range(stops.shape[0]):
-        for i in range(start, stops[cluster]):
-            first, count = np.uint64(i + 1), np.uint64(stops[cluster] - i - 1)
+    for cluster in range(starts.shape[0] - 1):
+        for i in range(starts[cluster], starts[cluster + 1]):
+            first, count = np.uint64(i + 1), np.uint64(starts[cluster + 1] - i - 1)
             for feature in range(columns.shape[0]):
                 value = columns[feature, i]
                 for j in range(count):
@@ -101,7 +98,6 @@ def pair_sums(columns: Floats, stops: Ints) -> Floats:
             for j in range(count):
                 total += np.sqrt(squared[j])
             result[cluster] += total
-        start = stops[cluster]
     return result
 
 
@@ -109,8 +105,8 @@ def pair_sums(columns: Floats, stops: Ints) -> Floats:
 def diameter(X: Floats, radius: Floats) -> float:
     """Largest distance between two of the points.
 
-    Two points are no farther apart than the sum of their distances to any third: with the
-    points sorted by that distance most pairs need no look.
+    The distance of two points is at most the sum of their radii. The points are sorted by radius,
+    so most pairs are ruled out without computing their distance.
 
     Parameters
     ----------
@@ -131,43 +127,3 @@ def diameter(X: Floats, radius: Floats) -> float:
             if squared > best * best:
                 best = np.sqrt(squared)
     return best
-
-
-@jit
-def spanning_tree(X: Floats) -> tuple[Ints, Ints, Floats]:
-    """Euclidean minimum spanning tree by Prim's algorithm, coincident points included.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-
-    Returns
-    -------
-    start, stop : ndarray of shape (n - 1,)
-        Ends of the edges.
-    length : ndarray of shape (n - 1,)
-        Lengths of the edges.
-    """
-    n = X.shape[0]
-    start, stop, length = np.empty(n - 1, np.intp), np.empty(n - 1, np.intp), np.empty(n - 1)
-    outside = np.arange(1, n)  # points not yet in the tree, packed
-    nearest = np.zeros(n - 1, np.intp)  # point of the tree next to each of them
-    reach = np.full(n - 1, np.inf)  # squared distance to it
-    points = X[1:].copy()
-    latest = 0
-    for edge in range(n - 1):
-        n_outside = n - 1 - edge
-        best = 0
-        for at in range(n_outside):
-            squared = squared_distance(points[at], X[latest])
-            if squared < reach[at]:
-                reach[at] = squared
-                nearest[at] = latest
-            if reach[at] < reach[best]:
-                best = at
-        latest = outside[best]
-        start[edge], stop[edge], length[edge] = nearest[best], latest, np.sqrt(reach[best])
-        tail = n_outside - 1
-        outside[best], nearest[best], reach[best] = outside[tail], nearest[tail], reach[tail]
-        points[best] = points[tail]
-    return start, stop, length

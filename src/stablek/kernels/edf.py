@@ -1,4 +1,4 @@
-"""Effective degrees of freedom of K-means beyond those of its centers."""
+"""Effective degrees of freedom of K-means, beyond those of its centers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ints = NDArray[np.intp]
 def excess_degrees_of_freedom(
     X: Floats, codes: Ints, centers: Floats, sizes: Ints, means: Floats, sigma: float
 ) -> float:
-    """Sum of the jumps of the fitted values where a point changes cluster, times their density.
+    """Sum, over all changes of cluster, the jump of the fitted value times its density.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def excess_degrees_of_freedom(
     means : ndarray of shape (n, p)
         Mean of each point under the reference model.
     sigma : float
-        Its standard deviation.
+        Standard deviation of the reference model.
     """
     total = 0.0
     n, p = X.shape
@@ -58,8 +58,8 @@ def excess_degrees_of_freedom(
                 discriminant = b * b - 4.0 * a * e
                 if discriminant < 0.0:
                     continue
-                # The shift of this coordinate that makes the point change cluster: the smaller
-                # root, the second one if both are as far.
+                # The smallest shift of this coordinate that makes the point change cluster. If
+                # both roots are equally far, it is the second one.
                 root = np.sqrt(discriminant)
                 first, second = (-b - root) / (2.0 * a), (-b + root) / (2.0 * a)
                 shift = first if abs(first) < abs(second) else second

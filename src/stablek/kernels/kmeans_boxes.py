@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, spliced
+from stablek.kernels.compiling import inner, inner_inlined
 from stablek.kernels.kmeans_tiles import TILE, Clouds
 
 __all__ = ["CENTERS", "columns_of", "compact_clouds", "gains", "near_box", "rows_of"]
@@ -82,7 +82,7 @@ def columns_of(centers: Floats, first: int, k: int, columns: Floats, at: int) ->
             columns[at + j * k + c] = centers[first + c, j]
 
 
-@spliced
+@inner_inlined
 def near_box(
     boxes: Floats,
     tile: int,

@@ -1,21 +1,22 @@
-"""Files to points: any table of numbers as (X, column names, ids), or an error that helps.
+"""Read a table of numbers from a file as points, or raise an error that says what to do.
 
-Formats are told by the suffix: CSV and text (delimiter, decimal comma and header are detected),
-TSV, Parquet, Arrow and Feather, ``.npy`` and ARFF; ``-`` is standard input.
+The suffix tells the format: CSV and text (delimiter, decimal mark and header are detected), TSV,
+Parquet, Arrow, Feather or ``.npy``. ``-`` is standard input.
 """
 
-from stablek.reading._errors import InputError
+from stablek.reading._errors import InputError, Message, Parameter
 from stablek.reading._formats import FORMATS, format_of
-from stablek.reading._points import Points, n_distinct, read_points, standardize
+from stablek.reading._points import Points, read_points, standardize
 from stablek.reading._text import Layout
 
 __all__ = [
     "FORMATS",
     "InputError",
     "Layout",
+    "Message",
+    "Parameter",
     "Points",
     "format_of",
-    "n_distinct",
     "read_points",
     "standardize",
 ]

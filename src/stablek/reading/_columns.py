@@ -1,16 +1,15 @@
-"""Which columns are used, and what is refused in them."""
+"""Choose the columns to cluster, and refuse values that cannot be clustered."""
 
 from __future__ import annotations
 
 import difflib
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.reading._errors import InputError, as_option, listed, short
+from stablek.reading._errors import InputError, Message, Parameter, listed, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +34,7 @@ def numbered(n: int) -> list[str]:
 
 
 def text_columns(frame: pd.DataFrame, id_name: str | None = None) -> list[str]:
-    """Columns that hold no real numbers, the ids left out."""
+    """Columns without real numbers, except the id column."""
     return [c for c in frame.columns if c != id_name and not _is_numeric(frame[c])]
 
 
@@ -55,17 +54,17 @@ def choose_columns(
     """Columns to cluster, in the order of ``columns`` or of the file."""
     if len(set(known)) < len(known):
         twice = sorted({column for column in known if known.count(column) > 1})
-        raise InputError(f"{name} has several columns of the name {listed(twice)}")
-    asked = {"--columns": columns, "--drop": drop, "--id": [id_name] if id_name else []}
-    for option, names in asked.items():
+        raise InputError(f"{name} has several columns with the name {listed(twice)}; rename them")
+    asked = {"columns": columns, "drop": drop, "id_name": [id_name] if id_name else []}
+    for parameter, names in asked.items():
         for column in names or ():
             if column not in known:
                 near = difflib.get_close_matches(column, known) or known
-                raise InputError(
-                    f"{option}: {name} has no column {short(column)!r}; it has {listed(near)}"
-                )
-    if columns is not None and id_name in columns:
-        raise InputError(f"--id {id_name!r} is also among --columns; it cannot be both")
+                said = f": {name} has no column {short(column)!r}; it has {listed(near)}"
+                raise InputError(Message(Parameter(parameter), said))
+    if columns is not None and id_name is not None and id_name in columns:
+        both = Parameter("id_name", id_name), " is also among ", Parameter("columns")
+        raise InputError(Message(*both, "; it cannot be both"))
     chosen = dict.fromkeys(known if columns is None else columns)
     left = [column for column in chosen if column not in drop and column != id_name]
     if not left:
@@ -74,7 +73,7 @@ def choose_columns(
 
 
 def refuse_text(name: str, frame: pd.DataFrame) -> None:
-    """Raise if a column is not numeric, with the first value at fault."""
+    """Raise if a column is not numeric, and name its first bad value."""
     import pandas as pd
 
     text = text_columns(frame)
@@ -83,25 +82,25 @@ def refuse_text(name: str, frame: pd.DataFrame) -> None:
     values = frame[text[0]]
     wrong = pd.to_numeric(values.astype(str), errors="coerce").isna() & values.notna()
     row = int(np.argmax(wrong.to_numpy()))
-    raise InputError(
+    found = (
         f"{name} has columns that are not numeric: {listed(text)} (row {row + 1} of "
         f"{short(text[0])!r} is {short(str(values.iloc[row]))!r}); leave them out with "
-        f"--drop {as_option(text)}, or keep one as the row id with --id {shlex.quote(text[0])}"
     )
+    kept = ", or keep one as the row id with ", Parameter("id_name", text[0])
+    raise InputError(Message(found, Parameter("drop", text), *kept))
 
 
 def refuse_infinite(name: str, X: Floats, columns: list[str]) -> None:
     """Raise if a value is infinite."""
     counts = np.isinf(X).sum(axis=0)
     if counts.any():
-        raise InputError(
-            f"{name} has infinite values: {_counted(columns, counts)}; correct them, or leave "
-            f"the columns out with --drop"
-        )
+        found = f"{name} has numbers too large, or infinite values: {_counted(columns, counts)}"
+        advice = "; correct them, or leave the columns out with "
+        raise InputError(Message(found, advice, Parameter("drop")))
 
 
 def describe_missing(name: str, X: Floats, columns: list[str]) -> str:
-    """Missing values of each column, in words."""
+    """Count the missing values of each column, in words."""
     missing = np.isnan(X)
     rows = int(missing.any(axis=1).sum())
     counted = _counted(columns, missing.sum(axis=0))
@@ -111,17 +110,17 @@ def describe_missing(name: str, X: Floats, columns: list[str]) -> str:
 def resolve_missing(
     X: Floats, columns: list[str], missing: str | None, described: str
 ) -> tuple[Floats, Flags]:
-    """X without missing values, and which rows are left; raise if told nothing to do."""
+    """Return X without missing values, and which rows are left; raise if ``missing`` is None."""
     absent = np.isnan(X)
     n_absent = absent.sum(axis=0).tolist()
     empty = [column for column, n in zip(columns, n_absent, strict=True) if n == len(X)]
     if empty:
-        raise InputError(f"{described}; leave out empty columns with --drop {as_option(empty)}")
+        advice = Message(described, "; leave out empty columns with ", Parameter("drop", empty))
+        raise InputError(advice)
     if missing is None:
-        raise InputError(
-            f"{described}; --missing drop leaves these rows out, --missing mean fills in the "
-            f"means of the columns"
-        )
+        leave_out = Parameter("missing", "drop"), " leaves these rows out, "
+        fill_in = Parameter("missing", "mean"), " fills in the means of the columns"
+        raise InputError(Message(f"{described}; ", *leave_out, *fill_in))
     if missing == "mean":
         return np.where(absent, np.nanmean(X, axis=0), X), np.ones(len(X), dtype=bool)
     kept = np.asarray(~absent.any(axis=1))

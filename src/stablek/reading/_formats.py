@@ -1,56 +1,45 @@
-"""One reader for each format: a file to a data frame, and the ids as text."""
+"""One reader for each format: it returns a data frame, and the ids as text."""
 
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
-import re
 import sys
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from stablek.reading._columns import numbered
-from stablek.reading._errors import InputError
-from stablek.reading._text import MISSING, Layout, encoding_of, read_text
-
-if TYPE_CHECKING:
-    import pandas as pd
+from stablek.reading._errors import InputError, Message, Parameter
+from stablek.reading._text import Layout, Table, read_text
 
 __all__ = ["FORMATS", "format_of", "read_frame"]
 
-FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "arff")
-
 _SUFFIXES = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".dat": "csv",
-    ".data": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".npy": "npy",
-    ".arff": "arff",
+    "csv": (".csv", ".txt", ".dat", ".data"),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "npy": (".npy",),
 }
+FORMATS = tuple(_SUFFIXES)
 _OPENERS: dict[str, Callable[[str, Any], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
 }
+_BROKEN = (ValueError, csv.Error, EOFError, zlib.error, lzma.LZMAError)
 
 
 def format_of(source: str) -> str:
-    """Format of a file by its suffix, also below that of a compressed file.
+    """Return the format of a file by its suffix, after removing that of a compressed file.
 
     Examples
     --------
@@ -62,29 +51,26 @@ def format_of(source: str) -> str:
     suffixes = [suffix.lower() for suffix in PurePath(source).suffixes]
     if suffixes and suffixes[-1] in _OPENERS:
         suffixes.pop()
-    if suffixes and suffixes[-1] in _SUFFIXES:
-        return _SUFFIXES[suffixes[-1]]
-    raise InputError(
-        f"cannot tell the format of {source!r} by its suffix; name it with "
-        f"--format {'|'.join(FORMATS)}"
-    )
+    for kind, known in _SUFFIXES.items():
+        if suffixes and suffixes[-1] in known:
+            return kind
+    unknown = f"cannot tell the format of {source!r} by its suffix; name it with "
+    raise InputError(Message(unknown, Parameter("kind"), f" {'|'.join(FORMATS)}"))
 
 
-def read_frame(
-    source: str, name: str, kind: str, layout: Layout, id_name: str | None
-) -> tuple[pd.DataFrame, list[str] | None]:
-    """All columns of the file, named by strings, and the ids as text if there is such a column.
+def read_frame(source: str, name: str, kind: str, layout: Layout, id_name: str | None) -> Table:
+    """Read all columns of a file, and the ids as text if there is an id column.
 
     Parameters
     ----------
     source : str
         Path, or "-".
     name : str
-        What messages call it.
+        Name of the file in messages.
     kind : str
         One of `FORMATS`.
     layout : Layout
-        Of text files.
+        Delimiter, decimal mark and header of a text file.
     id_name : str or None
         Name of the id column.
     """
@@ -104,40 +90,44 @@ def read_frame(
         raise
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror or error}") from error
-    except (ValueError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException) as error:
+    except (
+        ValueError,
+        csv.Error,
+        EOFError,
+        zlib.error,
+        lzma.LZMAError,
+        pa.ArrowException,
+    ) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise InputError(f"cannot read {name} as {kind}: {reason}") from error
 
 
 def _open(source: str) -> io.BufferedReader:
-    """A binary file that can be read from its beginning again."""
+    """Open a binary file that can be read twice."""
     if source == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed; name a file, or pipe data to stablek")
         return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
     opener = _OPENERS.get(PurePath(source).suffix.lower())
     file: Any = opener(source, "rb") if opener else open(source, "rb")  # noqa: SIM115
-    if opener or not file.seekable():  # a pipe such as <(command) is read once
+    if opener or not file.seekable():  # a pipe such as <(command) can be read only once
         with file:
             return io.BufferedReader(io.BytesIO(file.read()))
     return cast("io.BufferedReader", file)
 
 
-def _read_tsv(
-    file: BinaryIO, layout: Layout, id_name: str | None
-) -> tuple[pd.DataFrame, list[str] | None]:
+def _read_tsv(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
     return read_text(file, replace(layout, delimiter=layout.delimiter or "\t"), id_name)
 
 
-def _read_parquet(
-    file: BinaryIO, layout: Layout, id_name: str | None
-) -> tuple[pd.DataFrame, list[str] | None]:
+def _read_parquet(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
     import pyarrow.parquet as pq
 
-    return _from_arrow(pq.read_table(file), id_name)
+    # Not read_table: it refuses files with several columns of one name.
+    return _from_arrow(pq.ParquetFile(file).read(), id_name)
 
 
-def _read_arrow(
-    file: BinaryIO, layout: Layout, id_name: str | None
-) -> tuple[pd.DataFrame, list[str] | None]:
+def _read_arrow(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
     import pyarrow as pa
     from pyarrow import feather
 
@@ -149,89 +139,50 @@ def _read_arrow(
     return _from_arrow(table, id_name)
 
 
-def _read_npy(
-    file: BinaryIO, layout: Layout, id_name: str | None
-) -> tuple[pd.DataFrame, list[str] | None]:
+def _read_npy(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
     import pandas as pd
 
     array = np.load(file, allow_pickle=False)
-    if array.dtype.names is not None:
+    if not isinstance(array, np.ndarray):
+        raise ValueError("it is an .npz archive; save one array with numpy.save")
+    fields = array.dtype.names or ()
+    if array.ndim not in ((1,) if fields else (1, 2)):
+        needed = 1 if fields else 2
+        raise ValueError(f"the array has {array.ndim} dimensions, not {needed}")
+    for name, dtype in [(name, array.dtype[name]) for name in fields] or [(None, array.dtype)]:
+        if dtype.kind == "V":
+            where = "the array" if name is None else f"field {name!r}"
+            raise ValueError(f"{where} has the type {dtype}; one number for each row is needed")
+    if fields:
         frame = pd.DataFrame(array)
-    elif array.ndim in (1, 2):
+    else:
         array = array[:, None] if array.ndim == 1 else array
         frame = pd.DataFrame(array, columns=numbered(array.shape[1]))
-    else:
-        raise ValueError(f"the array has {array.ndim} dimensions, 2 are needed")
-    return frame, _ids_of(frame, id_name)
-
-
-def _read_arff(
-    file: BinaryIO, layout: Layout, id_name: str | None
-) -> tuple[pd.DataFrame, list[str] | None]:
-    import pandas as pd
-
-    content = file.read()
-    lines = iter(content.decode(encoding_of(content)).splitlines())
-    names, text = [], []
-    for line in lines:
-        if re.match(r"\s*@data\b", line, re.IGNORECASE):
-            break
-        declared = re.match(
-            r"""\s*@attribute\s+('[^']*'|"[^"]*"|\S+)\s+(\S.*)""", line, re.IGNORECASE
-        )
-        if declared:
-            names.append(declared[1].strip("'\""))
-            if not re.match(r"(numeric|real|integer)\b", declared[2], re.IGNORECASE):
-                text.append(names[-1])
-    else:
-        raise ValueError("there is no @data line")
-    rows = [line for line in lines if line.strip() and not line.lstrip().startswith("%")]
-    if not rows:
-        raise ValueError("there are no rows after @data")
-    if rows[0].lstrip().startswith("{"):
-        raise ValueError("sparse ARFF is not supported")
-
-    def parse(**options: Any) -> pd.DataFrame:
-        parsed: pd.DataFrame = pd.read_csv(
-            io.StringIO("\n".join(rows)),
-            names=names,
-            index_col=False,
-            quotechar="'" if "'" in rows[0] else '"',
-            na_values=MISSING,
-            skipinitialspace=True,
-            **options,
-        )
-        return parsed
-
-    # What is declared nominal or text stays so, even if it looks like numbers.
-    frame = parse(dtype=dict.fromkeys(text, "object"))
-    ids = parse(dtype=str, na_filter=False)[id_name].tolist() if id_name in names else None
+    ids = [str(value) for value in frame[id_name]] if id_name in frame else None
     return frame, ids
 
 
-_READERS: dict[str, Callable[..., tuple[pd.DataFrame, list[str] | None]]] = {
+_READERS: dict[str, Callable[..., Table]] = {
     "csv": read_text,
     "tsv": _read_tsv,
     "parquet": _read_parquet,
     "arrow": _read_arrow,
     "npy": _read_npy,
-    "arff": _read_arff,
 }
 
 
-def _from_arrow(table: Any, id_name: str | None) -> tuple[pd.DataFrame, list[str] | None]:
+def _from_arrow(table: Any, id_name: str | None) -> Table:
     import pyarrow as pa
 
     ids = None
     if table.column_names.count(id_name) == 1:
-        # Before pandas, which turns whole numbers with gaps into decimals.
+        # Take the ids before pandas turns integers with missing values into floats.
         ids = ["" if value is None else str(value) for value in table[id_name].to_pylist()]
     for j, field in enumerate(table.schema):
-        if pa.types.is_decimal(field.type):
-            table = table.set_column(j, field.name, table.column(j).cast(pa.float64()))
-    # Without the metadata an index that pandas wrote is a column like any other.
+        kind = field.type
+        if pa.types.is_decimal(kind) or pa.types.is_boolean(kind):
+            # pandas would make objects of decimals, and of booleans with missing values.
+            number = pa.uint8() if pa.types.is_boolean(kind) else pa.float64()
+            table = table.set_column(j, field.name, table.column(j).cast(number))
+    # Without the metadata, an index that pandas wrote stays a normal column.
     return table.to_pandas(ignore_metadata=True), ids
-
-
-def _ids_of(frame: pd.DataFrame, id_name: str | None) -> list[str] | None:
-    return [str(value) for value in frame[id_name]] if id_name in frame else None

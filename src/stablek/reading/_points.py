@@ -1,8 +1,7 @@
-"""From a file to points that can be clustered."""
+"""Read a file as points that can be clustered."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,11 +15,11 @@ from stablek.reading._columns import (
     refuse_text,
     resolve_missing,
 )
-from stablek.reading._errors import InputError
+from stablek.reading._errors import InputError, Message, Parameter
 from stablek.reading._formats import format_of, read_frame
 from stablek.reading._text import Layout
 
-__all__ = ["Points", "n_distinct", "read_points", "standardize"]
+__all__ = ["Points", "read_points", "standardize"]
 
 Floats = NDArray[np.float64]
 
@@ -32,11 +31,11 @@ class Points:
     Parameters
     ----------
     X : ndarray of shape (n_points, n_columns)
-        The numbers as they are in the file; none is missing.
+        The numbers as they are in the file, without missing values.
     columns : tuple of str
         Names of the columns of X.
     kept : ndarray of bool, shape (n_rows,)
-        Which rows of the file are points; the others had missing values.
+        Which rows of the file are points. The other rows had missing values.
     id_name : str or None
         Name of the id column.
     ids : list of str or None
@@ -70,15 +69,16 @@ def read_points(
     source : str
         Path of the file; "-" for standard input.
     kind : str or None
-        One of `FORMATS`; None goes by the suffix, and takes standard input for CSV.
+        One of `FORMATS`. None uses the suffix; standard input is CSV.
     layout : Layout or None
-        Delimiter, decimal mark and header of a text file, where they are not to be detected.
+        Delimiter, decimal mark and header of a text file. None detects them.
     columns, drop : sequence of str
-        The columns to use (None for all), or those to leave out.
+        The columns to use (None for all), and the columns to leave out.
     id_name : str or None
-        The column that names the rows; it is not clustered.
+        The column that names the rows. It is not clustered.
     missing : {"drop", "mean"} or None
-        What to do about missing values; None refuses them.
+        What to do about missing values. "drop" leaves out rows with missing values, "mean" fills
+        in the mean of the column, None refuses them.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def read_points(
     X: Floats = frame[chosen].to_numpy(dtype=np.float64, na_value=np.nan)
     refuse_infinite(name, X, chosen)
     kept = np.ones(len(X), dtype=bool)
-    notes = []
+    notes: list[str] = []
     if np.isnan(X).any():
         described = describe_missing(name, X, chosen)
         X, kept = resolve_missing(X, chosen, missing, described)
@@ -106,9 +106,9 @@ def read_points(
     if len(X) < 2:
         raise InputError(f"{name} has {len(X)} rows to cluster; at least 2 are needed")
     if len(chosen) > 1 and len(X) > 2:
+        advice = "counts the rows; if it measures nothing, keep it out with "
         notes += [
-            f"column {column!r} counts the rows; if it measures nothing, keep it out with "
-            f"--id {shlex.quote(column)}"
+            Message(f"column {column!r} {advice}", Parameter("id_name", column))
             for column, values in zip(chosen, X.T, strict=True)
             if (np.diff(values) == 1).all()
         ]
@@ -116,14 +116,15 @@ def read_points(
 
 
 def standardize(X: Floats) -> Floats:
-    """Zero mean and unit variance for every column; constant columns become 0.
+    """Give every column mean 0 and variance 1; constant columns become 0.
 
     Examples
     --------
     >>> standardize(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    # Take out a power of two first: squares of huge or tiny numbers are out of range.
+    # Not StandardScaler: it overflows on huge units and takes tiny ones for constant columns.
+    # Dividing by a power of two is exact and keeps the squares in range.
     _, exponent = np.frexp(np.abs(X).max(axis=0))
     Z = np.ldexp(X, -exponent)
     constant = np.ptp(Z, axis=0) == 0
@@ -131,19 +132,3 @@ def standardize(X: Floats) -> Floats:
     Z /= np.where(constant, 1.0, Z.std(axis=0))
     Z[:, constant] = 0.0
     return np.asarray(Z)
-
-
-def n_distinct(X: Floats, enough: int) -> int:
-    """Count the distinct rows, up to ``enough``.
-
-    Examples
-    --------
-    >>> n_distinct(np.array([[1.0], [1.0], [2.0]]), 10)
-    2
-    """
-    seen: set[bytes] = set()
-    for row in X + 0.0:  # -0.0 and 0.0 are one number
-        seen.add(row.tobytes())
-        if len(seen) >= enough:
-            break
-    return len(seen)

@@ -1,4 +1,8 @@
-"""Delimited text: encoding, delimiter, decimal mark and header are detected."""
+"""Delimited text: encoding, delimiter, decimal mark and header are detected.
+
+The detection is our own because `csv.Sniffer` (and so pandas' ``sep=None``) raises on a single
+column, takes a decimal comma for the delimiter, and knows nothing of decimal marks.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,31 @@ import io
 import re
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from stablek.reading._columns import numbered, text_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSING", "Layout", "encoding_of", "read_text"]
+__all__ = ["Layout", "Table", "read_text"]
 
-MISSING = ["?"]
-"""What stands for a missing value, besides what pandas takes for one."""
+Table: TypeAlias = "tuple[pd.DataFrame, list[str] | None]"
+"""All columns of a file, and the ids as text if there is an id column."""
 
+_MISSING = ["?"]  # besides the values that pandas takes for missing
 _HEAD = 1 << 16
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?|[+-]?(nan|inf)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text file is cut into cells.
+    """How a text file is split into cells. None means that a setting is detected.
 
     Parameters
     ----------
     delimiter : str or None
-        One character; " " stands for any white space. None is detected, as for the others.
+        One character; " " stands for any white space.
     decimal : {".", ","} or None
         Decimal mark.
     header : bool or None
@@ -42,12 +47,15 @@ class Layout:
     header: bool | None = None
 
 
-def read_text(
-    file: BinaryIO, layout: Layout, id_name: str | None
-) -> tuple[pd.DataFrame, list[str] | None]:
-    """All columns of a text file, and the ids as the text that is in the file."""
+def read_text(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
+    """Read all columns of a text file, and the ids exactly as they are written.
+
+    If the file repeats a name, the columns of the frame do too.
+    """
+    import pandas as pd
+
     head = file.read(_HEAD)
-    encoding = encoding_of(head)
+    encoding = _encoding(head)
     found = _detect(head.decode(encoding, errors="ignore"), layout, whole=len(head) < _HEAD)
     frame = _parse(file, encoding, found)
     text = text_columns(frame, id_name)
@@ -55,31 +63,36 @@ def read_text(
         comma = _parse(file, encoding, replace(found, decimal=","))
         if len(text_columns(comma, id_name)) < len(text):
             frame = comma
+    for name in text_columns(frame, id_name):
+        frame[name] = _as_numbers(frame[name])
     ids = None
     if id_name in frame:
-        # Read once more as text: 007 is no number, and NA is a name.
+        # Read the ids again as text: 007 keeps its zeros, and NA may be a name.
         column = frame.columns.get_loc(id_name)
         raw = _parse(file, encoding, found, usecols=[column], dtype=str, na_filter=False)
         ids = raw.iloc[:, 0].tolist()
+    if found.header:
+        frame.columns = pd.Index(_names(file, encoding, found, list(frame.columns)))
     return frame, ids
 
 
-def encoding_of(head: bytes) -> str:
-    """Encoding of a text by its beginning; ValueError if it is no text."""
+def _encoding(head: bytes) -> str:
+    """Guess the encoding from the beginning of a file; raise ValueError if it is not text."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     if b"\0" in head:
         raise ValueError("it holds binary data, not text")
     try:
-        # A character may be cut at the end of the head.
-        head[: head.rfind(b"\n") + 1 or len(head)].decode("utf-8")
+        # Decode whole lines only: the head may end inside a character.
+        ends = max(head.rfind(b"\n"), head.rfind(b"\r")) + 1
+        head[: ends or len(head)].decode("utf-8")
     except UnicodeDecodeError:
         return "cp1252"  # what spreadsheets write on Windows
     return "utf-8-sig"
 
 
 def _detect(head: str, layout: Layout, *, whole: bool) -> Layout:
-    """Fill in what is not given."""
+    """Fill in the settings that are None."""
     delimiter = layout.delimiter or _delimiter(head, whole)
     header = layout.header
     if header is None:
@@ -91,9 +104,9 @@ def _detect(head: str, layout: Layout, *, whole: bool) -> Layout:
 
 
 def _delimiter(head: str, whole: bool) -> str:
-    """The candidate that cuts the most rows into the same number of cells."""
+    """Return the candidate that splits the most rows into the same number of cells."""
     best, most = ",", 0.0
-    # The comma after the others: in "1,5;2,5" it would do as well.
+    # Try the comma late: it would also split "1,5;2,5".
     for candidate in ("\t", ";", "|", ",", " "):
         widths = [len(row) for row in _cells(head, candidate, whole)]
         common = max(set(widths), key=widths.count, default=1)
@@ -107,9 +120,10 @@ def _cells(head: str, delimiter: str, whole: bool) -> list[list[str]]:
     if delimiter == " ":
         rows = [line.split() for line in head.splitlines()]
     else:
-        rows = list(csv.reader(io.StringIO(head), delimiter=delimiter, skipinitialspace=True))
+        lines = io.StringIO(head, newline="")  # CR alone may end a line
+        rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     if not whole and len(rows) > 1:
-        rows.pop()  # may be cut
+        rows.pop()  # the last row may be incomplete
     return [row for row in rows if row][:200]
 
 
@@ -118,7 +132,7 @@ def _parse(file: BinaryIO, encoding: str, layout: Layout, **options: Any) -> pd.
 
     file.seek(0)
     with warnings.catch_warnings():
-        # More cells than names: pandas would drop the last ones with this warning.
+        # With more cells than names, pandas drops the last cells and gives this warning.
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
             frame: pd.DataFrame = pd.read_csv(
@@ -128,7 +142,7 @@ def _parse(file: BinaryIO, encoding: str, layout: Layout, **options: Any) -> pd.
                 encoding=encoding,
                 header=0 if layout.header else None,
                 index_col=False,
-                na_values=MISSING,
+                na_values=_MISSING,
                 skipinitialspace=True,
                 low_memory=False,
                 **options,
@@ -138,3 +152,24 @@ def _parse(file: BinaryIO, encoding: str, layout: Layout, **options: Any) -> pd.
     if not layout.header:
         frame.columns = pd.Index(numbered(frame.shape[1]))
     return frame.rename(columns=str)
+
+
+def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Numbers that pandas left as text or objects; any other column as it is.
+
+    These are integers of more than 64 bits, and booleans with missing values.
+    """
+    import pandas as pd
+
+    texts = column.astype(str).replace({"True": "1", "False": "0"})
+    numbers = pd.to_numeric(texts, errors="coerce")
+    return column if (numbers.isna() & column.notna()).any() else numbers
+
+
+def _names(file: BinaryIO, encoding: str, layout: Layout, names: list[str]) -> list[str]:
+    """Return the names of pandas, or those of the file if it repeats one: pandas numbers these."""
+    without = replace(layout, header=False)
+    line = _parse(file, encoding, without, nrows=1, dtype=str, na_filter=False)
+    written = [str(name) for name in line.iloc[0]]
+    named = [name for name in written if name]
+    return written if len(set(named)) < len(named) else names

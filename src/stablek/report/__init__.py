@@ -1,4 +1,4 @@
-"""The evidence as one file: HTML to look at, JSON and Markdown from the same summary."""
+"""Reports: the answer and its evidence as one HTML, JSON or Markdown file."""
 
 from stablek.report.html import repr_html
 from stablek.report.summary import summarize

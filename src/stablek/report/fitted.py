@@ -1,4 +1,4 @@
-"""One view of any fitted selector, rich or poor: what it does not have is None."""
+"""The same view of every fitted selector: what a selector does not have is None."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.aggregation import TIE
-from stablek.display.base import counted_levels, parameter_label, path_index, selected_index
+from stablek.inspection import parameter_label, path_index, selected_index
 from stablek.results import StabilityPaths
 
 __all__ = ["Curves", "Fitted", "view"]
@@ -20,7 +20,7 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Curves:
-    """What Stadion measured. The first axis of the curves is that of the candidates.
+    """What Stadion measured.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Curves:
     epsilons : ndarray of shape (n_epsilons,)
     between, within, stadion : ndarray of shape (n_k, n_epsilons)
     counted : ndarray of bool of shape (n_epsilons,)
-        Levels that the scores are made of.
+        Levels that the scores use.
     crossing_epsilon : float
     aggregation : object
         Name or function.
@@ -61,7 +61,7 @@ class Fitted:
     selected : int or None
         Position of the answer among the candidates.
     n_clusters : int or None
-        The answer; None for an abstention.
+        The answer; None if the selector abstains.
     best_value : object
     abstention : str or None
         Why there is no answer.
@@ -77,7 +77,7 @@ class Fitted:
     seconds : float or None
     curves : Curves or None
     parameter : str
-        "K", or the name of what the candidates are values of.
+        "K", or the name of the parameter that the candidates are values of.
     """
 
     selector: Any
@@ -104,9 +104,9 @@ class Fitted:
 
     @property
     def runner_up(self) -> int | None:
-        """Position of the second best score; None if the answer's own is not the best.
+        """Position of the second best score; None if the answer does not have the best score.
 
-        Some methods do not take the highest score: theirs have no runner-up.
+        Some methods do not choose the highest score. They have no runner-up.
         """
         if self.selected is None:
             return None
@@ -119,7 +119,7 @@ class Fitted:
 
     @property
     def answer_frequency(self) -> float | None:
-        """Share of resamplings with the same answer; None for one draw, which says nothing."""
+        """Share of resamplings with the same answer; None for a single draw."""
         if self.frequency is None or (self.curves and self.curves.paths.n_draws < 2):
             return None
         if self.selected is None:
@@ -127,12 +127,12 @@ class Fitted:
         return float(self.frequency[self.selected])
 
     def named(self, position: int) -> str:
-        """A candidate with the name of its parameter."""
+        """Return a candidate with the name of its parameter, such as "K = 3"."""
         return f"{self.parameter} = {self.values[position]}"
 
 
 def view(selector: Any) -> Fitted:
-    """See a fitted selector as the report does.
+    """Collect what the report needs from a fitted selector.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def view(selector: Any) -> Fitted:
             between=selector.between_stability_,
             within=selector.within_stability_,
             stadion=selector.stadion_paths_,
-            counted=counted_levels(selector),
+            counted=selector.counted_levels_,
             crossing_epsilon=float(selector.crossing_epsilon_),
             aggregation=selector.aggregation,
         )

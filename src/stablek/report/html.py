@@ -1,4 +1,4 @@
-"""The summary as one HTML file that needs nothing else, and as a notebook's short answer."""
+"""The summary as one self-contained HTML file, and a short answer for notebooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from stablek.display.base import contenders
+from stablek.inspection import contenders
 from stablek.report.answer import reasons, sentence
 from stablek.report.fitted import view
 from stablek.report.numbers import number, percentage
@@ -19,7 +19,7 @@ __all__ = ["render_html", "repr_html"]
 
 
 def render_html(summary: dict[str, Any]) -> str:
-    """Report as a self-contained page.
+    """Render the report as a self-contained page.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def render_html(summary: dict[str, Any]) -> str:
 
 
 def _policy(scripts: list[str]) -> str:
-    """Content security policy: these scripts and no others run, nothing is fetched."""
+    """Return a content security policy: only these scripts run, and nothing is fetched."""
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
         for s in scripts
@@ -59,7 +59,7 @@ def _policy(scripts: list[str]) -> str:
 
 
 def _embedded(summary: dict[str, Any]) -> str:
-    """JSON that no text in it can end or change: only ASCII, no angle bracket, no ampersand."""
+    """Return JSON that is safe inside a page: ASCII without angle brackets and ampersands."""
     text = json.dumps(summary, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -70,12 +70,12 @@ def _asset(name: str) -> str:
 
 
 def _newlines(text: str) -> str:
-    # Browsers read "\r\n" as "\n" before they compare a script with its hash.
+    # A browser turns "\r\n" into "\n" before it compares a script with its hash.
     return text.replace("\r\n", "\n")
 
 
 def repr_html(selector: Any) -> str:
-    """Short answer of a fitted selector, for notebooks.
+    """Return a short answer of a fitted selector, for notebooks.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def repr_html(selector: Any) -> str:
     Returns
     -------
     str
-        A piece of HTML: the sentence, why, and the best candidates.
+        HTML with the answer, the reasons and the best candidates.
     """
     fitted = view(selector)
     rows = []

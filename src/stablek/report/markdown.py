@@ -11,11 +11,11 @@ from stablek.report.numbers import number, percentage
 __all__ = ["render_markdown"]
 
 MAX_FEATURES = 20
-"""Columns of a Markdown table at most; the HTML report has more."""
+"""Most columns of a Markdown table. The HTML report has more."""
 
 
 def render_markdown(summary: dict[str, Any]) -> str:
-    """Report as Markdown text.
+    """Render the report as Markdown text.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _provenance(summary: dict[str, Any]) -> list[str]:
     if summary["seconds"] is not None:
         facts.append(f"{summary['seconds']:.1f} s")
     facts.append(", ".join(f"{name} {v}" for name, v in summary["versions"].items()))
-    # A fence longer than any run of backticks inside cannot be closed by them.
+    # Backticks in the snippet cannot close a fence that is longer than they are.
     runs = re.findall(r"`+", summary["snippet"])
     fence = "`" * max([3, *(len(run) + 1 for run in runs)])
     rows = [[name, value] for name, value in summary["settings"].items()]
@@ -127,7 +127,7 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _escape(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Escape a text so that Markdown shows it as it is, on one line."""
     text = " ".join(str(text).split())
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]#|~$])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Numbers of the summary as text."""
+"""Format the numbers of the summary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["number", "percentage"]
 
 
 def number(value: Any) -> str:
-    """Value for a table: at most four digits, nothing for None.
+    """Format a value for a table: at most four digits, nothing for None.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def number(value: Any) -> str:
 
 
 def percentage(share: float | None) -> str:
-    """Share as a percentage that says 0% and 100% only of 0 and 1.
+    """Format a share as a percentage. Only 0 and 1 become 0% and 100%.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The partitions: points to draw, clusters, means of the features, least stable points."""
+"""The partitions in a report: points to draw, clusters, feature means, least stable points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["describe_partitions"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-# These keep a report of any data and any k_range small; what is left out is said.
+# These limits keep the report small for any data. The report says what it leaves out.
 MAX_POINTS = 2500
 MAX_LABELS = 150_000
 MAX_CLUSTERS = 2500
@@ -34,13 +34,13 @@ N_UNSTABLE = 15
 def describe_partitions(
     fitted: Fitted, shown: Floats | None, names: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Everything of the report that speaks of points and clusters.
+    """Collect what the report shows about points and clusters.
 
     Parameters
     ----------
     fitted : Fitted
     shown : ndarray of shape (n_samples, n_features) or None
-        Values in whose units points and means are shown.
+        Values that the report shows, such as those before scaling.
     names : sequence of str or None
         Names of the features.
 
@@ -73,7 +73,7 @@ def describe_partitions(
 
 
 def _labelings(fitted: Fitted) -> dict[int | None, Ints]:
-    """Labels by position of the candidate: as many as fit, the best scores first."""
+    """Return the labels of as many candidates as fit, by position; the best scores go first."""
     if fitted.reference_labels is None:
         return {} if fitted.labels is None else {fitted.selected: fitted.labels}
     scores = np.where(np.isnan(fitted.scores), -np.inf, fitted.scores)
@@ -121,7 +121,7 @@ def _clusters(
 def _stability(
     fitted: Fitted, selection: Selection | None, position: int | None
 ) -> list[ClusterStability]:
-    """Inside of the clusters of any candidate, by the rule of the chosen one."""
+    """Return the stability inside the clusters of a candidate, as if it were chosen."""
     if fitted.curves is None or selection is None or position is None:
         return []
     other = replace(selection, best_value=fitted.values[position])
@@ -129,7 +129,7 @@ def _stability(
 
 
 def _match_colors(clusters: list[dict[str, Any]], labels: Ints, chosen: Ints | None) -> None:
-    """Give a cluster the color of the chosen partition's cluster that it shares most with."""
+    """Give each cluster the color of the chosen cluster that it shares the most points with."""
     regular = [cluster for cluster in clusters if cluster["label"] >= 0]
     colors: dict[int, int] = {}
     if chosen is not None:
@@ -177,7 +177,7 @@ def _features(
     labelings: list[Ints],
     chosen: Ints | None,
 ) -> dict[str, Any]:
-    """Means of each cluster join the partitions; the features that differ most if many."""
+    """Add the feature means to the clusters; keep the features that differ most if many."""
     n_rows = sum(len(partition["clusters"]) for partition in partitions)
     limit = min(MAX_FEATURES, max(10, MAX_CELLS // max(n_rows, 1)))
     kept = np.arange(shown.shape[1])
@@ -189,7 +189,7 @@ def _features(
         kept = np.sort(np.argsort(-differing, kind="stable")[:limit])
     data = shown[:, kept]
     overall = data.mean(axis=0)
-    # Means that differ from 0 by rounding only are 0.
+    # Set means to 0 if they differ from 0 only by rounding.
     negligible = 1e-9 * spread[kept]
     for partition, labels in zip(partitions, labelings, strict=True):
         means = _means(data, labels)[0]
@@ -205,7 +205,7 @@ def _features(
 
 
 def _means(data: Floats, labels: Ints) -> tuple[Floats, Ints]:
-    """Mean of each label's rows, in the order of the labels, and the numbers of rows."""
+    """Return the mean and the number of the rows of each label, in the order of the labels."""
     _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.argsort(codes, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])

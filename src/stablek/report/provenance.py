@@ -1,4 +1,4 @@
-"""How the answer was made: settings, versions, the data's checksum, a snippet to repeat it."""
+"""How the answer was made: settings, versions, checksum of the data, code to repeat it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["checksum", "clusterer", "seed", "settings", "snippet", "versions"]
 
 PACKAGES = ("stablek", "numpy", "scipy", "scikit-learn", "numba", "joblib")
 LIMIT = 10_000
-"""Characters of a parameter's value at most."""
+"""Most characters of a parameter's value."""
 
 
 def checksum(X: NDArray[np.float64]) -> str:
-    """SHA-256 of the values as 64-bit floats, row after row.
+    """Return the SHA-256 of the values as 64-bit floats, row by row.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def checksum(X: NDArray[np.float64]) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python, the platform and the packages that decide numbers."""
+    """Return the versions of Python, the platform and the packages that compute the numbers."""
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for package in PACKAGES:
         try:
@@ -44,17 +44,17 @@ def versions() -> dict[str, str]:
 
 
 def seed(fitted: Fitted) -> int | None:
-    """What to pass as ``random_state`` for the same bits; None if it is not known."""
+    """Return the ``random_state`` that gives the same bits; None if it is not known."""
     given = getattr(fitted.selector, "random_state", None)
     if isinstance(given, (int, np.integer)):
         return int(given)
-    # A seed that the system gave, or a generator's state, is kept as one number.
+    # The selector keeps the seed of the system, or the state of a generator, as one number.
     entropy = getattr(fitted.selector, "_entropy", None)
     return None if entropy is None else int(entropy)
 
 
 def clusterer(fitted: Fitted) -> str | None:
-    """The algorithm, as code: that of the answer where the selector was given none."""
+    """Return the clusterer as code. A selector without one shows that of the answer."""
     given = getattr(fitted.selector, "clusterer", None)
     if given is None:
         given = getattr(fitted.selector, "best_estimator_", None)
@@ -62,7 +62,7 @@ def clusterer(fitted: Fitted) -> str | None:
 
 
 def settings(fitted: Fitted) -> dict[str, str]:
-    """Parameters of the selector, as text."""
+    """Return the parameters of the selector as text."""
     return {
         name: _code(value)[:LIMIT]
         for name, value in fitted.selector.get_params(deep=False).items()
@@ -70,13 +70,13 @@ def settings(fitted: Fitted) -> dict[str, str]:
 
 
 def snippet(fitted: Fitted, load: str | None) -> str:
-    """Python that gives the same answer for the same data.
+    """Return Python code that gives the same answer for the same data.
 
     Parameters
     ----------
     fitted : Fitted
     load : str or None
-        Lines that make X; None leaves that to the reader.
+        Lines that make X. None leaves a placeholder for the reader.
     """
     selector = fitted.selector
     defaults = inspect.signature(type(selector).__init__).parameters
@@ -109,7 +109,7 @@ def _estimators(selector: Any) -> list[Any]:
 
 def _import(estimator: Any) -> str:
     kind = type(estimator)
-    # From the public package: sklearn.cluster, not sklearn.cluster._kmeans.
+    # Import from the public package: sklearn.cluster, not sklearn.cluster._kmeans.
     parts = kind.__module__.split(".")
     public = ".".join(parts[: next((i for i, p in enumerate(parts) if p.startswith("_")), None)])
     if parts[0] == "stablek":
@@ -118,7 +118,7 @@ def _import(estimator: Any) -> str:
 
 
 def _code(value: Any) -> str:
-    """Value as Python code where it can be; a function by its name."""
+    """Return a value as Python code if possible; a function by its name."""
     if isinstance(value, BaseEstimator):
         return str(value.__repr__(N_CHAR_MAX=LIMIT))
     if isinstance(value, (np.ndarray, np.generic)):

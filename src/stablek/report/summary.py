@@ -1,4 +1,4 @@
-"""The summary: one plain dict that every form of the report is made from."""
+"""The summary: one plain dict behind all formats of the report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.display.base import contenders
+from stablek.inspection import contenders
 from stablek.report import provenance
 from stablek.report.answer import cautions, reasons, sentence
 from stablek.report.fitted import Curves, Fitted, view
@@ -40,29 +40,29 @@ def summarize(
     source: str | None = None,
     load: str | None = None,
 ) -> dict[str, Any]:
-    """Everything that the report says, as a plain dict that JSON can hold.
+    """Collect the content of the report as a plain dict that JSON can hold.
 
     Parameters
     ----------
     selector : selector
-        Fitted. `stablek.Stadion` gives the whole report, any other selector what it knows.
+        Fitted. `stablek.Stadion` gives the whole report, other selectors give a part of it.
     X : array-like or data frame of shape (n_samples, n_features), default=None
-        Values to show points and means in, such as those before scaling, in the same row
-        order; None takes the data that the selector was fitted on, if it kept them.
+        Values to show, such as those before scaling, in the same row order. None uses the data
+        that the selector was fitted on, if it keeps them.
     comparison : Comparison, data frame or rows, default=None
         Answers of other methods, as `stablek.compare` gives them, or rows (dicts) with
         ``method``, ``n_clusters`` and some of ``clusterer``, ``score``, ``seconds``,
         ``agreement``, ``stadion_agreement``, ``reason``.
     source : str, default=None
-        Where the data come from, such as a file name.
+        Name of the data, such as a file name.
     load : str, default=None
-        Python lines that make X, for the snippet.
+        Python lines that make X, for the code snippet.
 
     Returns
     -------
     dict
-        Of dicts, lists, strings, booleans, None and finite numbers; an infinite score is the
-        string "inf" or "-inf", one that is not defined None.
+        It holds dicts, lists, strings, booleans, None and finite numbers. An infinite score is
+        the string "inf" or "-inf", an undefined score is None.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def summarize(
     >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0]], random_state=0)
     >>> selector = Stadion(k_range=range(1, 4), n_perturbations=3, random_state=0).fit(X)
     >>> summarize(selector)["answer"]["sentence"]
-    '2 clusters; runner-up 1; chosen in 100% of resampled draws'
+    '2 clusters. Next best: 1. Chosen in 100% of resampled draws.'
     """
     fitted = view(selector)
     shown, names = fitted.X, fitted.feature_names
@@ -109,7 +109,7 @@ def summarize(
         "snippet": provenance.snippet(fitted, load),
     }
     plain: dict[str, Any] = _plain(summary)
-    # A seed may have more digits than a number in JSON can be trusted with.
+    # A seed may have too many digits for a number in JSON.
     plain["seed"] = None if summary["seed"] is None else str(summary["seed"])
     return plain
 
@@ -194,7 +194,7 @@ def _compared(comparison: Any) -> list[dict[str, Any]]:
 
 
 def _known(value: Any) -> Any:
-    """None for the ways in which tables say that a value is missing."""
+    """Return None for every kind of missing value in tables."""
     return None if value is None or value != value or str(value) == "<NA>" else value
 
 
@@ -204,7 +204,7 @@ def _names(X: Any) -> list[str] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Only what JSON has; six digits are more than a reader needs."""
+    """Convert to JSON types. Numbers get six digits, more than a reader needs."""
     if isinstance(value, np.ndarray):
         return value.tolist() if value.dtype.kind in "iub" else _plain(value.tolist())
     if isinstance(value, Mapping):

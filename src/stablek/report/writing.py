@@ -1,14 +1,13 @@
-"""Reports as files: the suffix says which kind, a failure leaves the old file whole."""
+"""Write reports: the suffix tells the format, and a failure keeps the old file."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
+from stablek.files import replacing
 from stablek.report.html import render_html
 from stablek.report.markdown import render_markdown
 from stablek.report.summary import summarize
@@ -35,11 +34,11 @@ def write_report(
     selector : selector
         Fitted.
     path : str or path
-        File to write; it is replaced at once when the report is complete.
+        File to write. An existing file is replaced only when the report is complete.
     X, comparison, source, load
         As in `stablek.report.summarize`.
     format : {"html", "json", "md"}, default=None
-        None goes by the suffix: .html, .json or .md.
+        None uses the suffix: .html, .json or .md.
 
     Examples
     --------
@@ -53,31 +52,17 @@ def write_report(
     ...     os.listdir(folder)
     ['report.html']
     """
-    target = Path(path)
-    kind = FORMATS.get(target.suffix.lower()) if format is None else format
+    kind = FORMATS.get(Path(path).suffix.lower()) if format is None else format
     if kind not in ("html", "json", "md"):
-        named = f"format must be 'html', 'json' or 'md', got {format!r}"
-        ending = f"path must end in .html, .json or .md, got {str(path)!r}; or give format"
-        raise ValueError(ending if format is None else named)
+        if format is not None:
+            raise ValueError(f"format must be 'html', 'json' or 'md', got {format!r}")
+        raise ValueError(
+            f"path must end in .html, .json or .md, got {str(path)!r}; or pass format"
+        )
     summary = summarize(selector, X, comparison, source=source, load=load)
     if kind == "json":
         text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
         text = render_html(summary) if kind == "html" else render_markdown(summary)
-    _replace(target, text)
-
-
-def _replace(target: Path, text: str) -> None:
-    target = Path(os.path.realpath(target))
-    handle, part = tempfile.mkstemp(dir=target.parent, prefix=".stablek-", suffix=target.suffix)
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        # mkstemp's files are private: take the old file's permissions, or a new file's.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(part, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask)
-        os.replace(part, target)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
+    with replacing(path) as part:
+        Path(part).write_text(text, encoding="utf-8", newline="\n")

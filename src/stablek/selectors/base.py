@@ -1,8 +1,8 @@
-"""What all selectors share: checked inputs, reference partitions, the fitted answer."""
+"""The base class of all selectors: checked input, reference partitions, the fitted answer."""
 
 from __future__ import annotations
 
-import warnings
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Self
 
@@ -13,9 +13,11 @@ from sklearn.cluster import KMeans
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stablek.execution import run
 from stablek.seeding import entropy_of
 from stablek.selectors.reference import Reference, make_reference
 from stablek.validation import check_data
+from stablek.warning import warn_user
 
 __all__ = ["BaseSelector", "warn_fewer_clusters"]
 
@@ -46,7 +48,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Whether K = 1 can be the answer."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster X with every candidate, judge the partitions and choose.
+        """Cluster X with every candidate, judge the partitions and choose one.
 
         Parameters
         ----------
@@ -73,13 +75,19 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_reference(self, reference: Reference, started: float) -> Self:
         """Fit on partitions that other selectors may share."""
         self._fit(reference)
-        # The report draws the points and says how it came about.
+        # The report shows the points, the seed and the time.
         self._fit_X, self._entropy = reference.X, reference.entropy
         self._seconds = perf_counter() - started
         return self
 
     def _fit(self, reference: Reference) -> None:
         raise NotImplementedError
+
+    def _store_best(self, reference: Reference, value: Any) -> None:
+        """Keep the chosen model, as an estimator for users and as what `predict` asks."""
+        best = reference.with_model(value)
+        self.best_estimator_ = reference.estimator(best)
+        self._predict = partial(reference.engine.predict, partition=best)
 
     def _default_clusterer(self) -> Any:
         return KMeans(n_init=10)
@@ -100,7 +108,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         write_report(self, path, **options)
 
     def _html_repr(self) -> str:
-        """What notebooks show: the answer once there is one, scikit-learn's diagram before."""
+        """What notebooks show: the answer of a fitted selector, else scikit-learn's diagram."""
         from stablek.report import repr_html
 
         return repr_html(self) if hasattr(self, "labels_") else str(super()._html_repr())
@@ -119,17 +127,16 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = check_data(X, self, reset=False, min_samples=1)
-        return np.asarray(self.best_estimator_.predict(X))
+        [labels] = run(self._predict, [(X,)])
+        return labels
 
 
 def warn_fewer_clusters(asked: tuple[Any, ...], found: tuple[int, ...]) -> None:
-    """Tell once which reference partitions have fewer clusters than asked for."""
+    """Warn once of all reference partitions with fewer clusters than asked for."""
     fewer = {k: n for k, n in zip(asked, found, strict=True) if n < k}
     if fewer:
         listed = ", ".join(f"{n} for K = {k}" for k, n in fewer.items())
-        warnings.warn(
+        warn_user(
             f"The clusterer found fewer clusters than asked for: {listed}. "
-            f"The results are those of the partitions that it found",
-            UserWarning,
-            stacklevel=3,
+            f"The results are those of the partitions that it found"
         )

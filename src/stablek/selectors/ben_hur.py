@@ -1,8 +1,9 @@
-"""Ben-Hur's model explorer: do two subsamples give the same clusters?"""
+"""Ben-Hur's model explorer: do two subsamples have the same clusters?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 def before_largest_drop(scores: Floats) -> int:
-    """Position of the score just before the largest drop; the first of equal ones.
+    """Position of the score just before the largest drop; the first one of a tie.
 
     Examples
     --------
@@ -38,30 +39,31 @@ def before_largest_drop(scores: Floats) -> int:
 
 
 class BenHur(CriterionSelector):
-    """Choose K by Ben-Hur, Elisseeff and Guyon (2002), the model explorer.
+    """Choose K by the model explorer of Ben-Hur, Elisseeff and Guyon (2002).
 
-    Two subsamples are clustered and compared on the points they share. The score of K is the
-    share of pairs of subsamples whose similarity is high; the answer is the K just before the
-    score drops most.
+    The method clusters pairs of subsamples and compares each pair on the points that both have.
+    The score of K is the share of pairs with a high similarity. The answer is the K just before
+    the largest drop of the score.
 
     Parameters
     ----------
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
     k_range : sequence of int, default=1 to 10
-        Candidates, at least two that can be judged; the last cannot be the answer.
+        Candidates. The method must be able to judge at least two of them, and the last of these
+        cannot be the answer.
     n_pairs : int, default=100
         Number of pairs of subsamples.
     fraction : float, default=0.8
         Share of the points in a subsample.
     threshold : float, default=0.9
-        Similarity above which a pair counts as alike.
+        A pair counts as alike if its similarity is above this number.
     similarity : str or callable, default="fowlkes_mallows"
         A name from `stablek.similarity.SIMILARITIES`, or ``f(labels, other_labels)``.
     judge_one_cluster : bool, default=False
-        Let K = 1, always alike, take part. The authors' examples start from 2.
+        Whether K = 1 takes part. All its pairs are alike. The authors' examples start from 2.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the subsamples and of the clusterer, unless that has its own.
+        Seed of the subsamples, and of the clusterer unless it has its own.
     n_jobs : int, default=None
         Workers, as in scikit-learn.
 
@@ -70,9 +72,10 @@ class BenHur(CriterionSelector):
     n_clusters_ : int
         The answer.
     k_values_, scores_ : ndarray of shape (n_k,)
-        Candidates, and the share of pairs that are alike. The drop decides, not the largest.
+        Candidates, and the share of pairs that are alike. The largest drop decides, not the
+        largest score.
     similarities_ : ndarray of shape (n_k, n_pairs)
-        Similarity of each pair; NaN where K is not judged.
+        Similarity of each pair; NaN if K is not judged.
     labels_, best_estimator_, best_value_, abstention_
         As in `IndexSelector`.
 
@@ -125,31 +128,31 @@ class BenHur(CriterionSelector):
     def _limits(self, n_samples: int) -> str:
         return f"{super()._limits(n_samples)}, and at least two such K"
 
-    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+    def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
         X, engine = reference.X, reference.engine
-        judged = np.array([self._judges(k, len(X)) for k in values])
-        ks = [k for k, judge in zip(values, judged, strict=True) if judge]
-        if len(ks) < 2:
+        judged = self._judged(k_values, len(X))
+        judged_k = list(compress(k_values, judged))
+        if len(judged_k) < 2:
             raise CannotJudgeError(
-                f"method {self.method!r} cannot judge k_range={list(values)}: "
+                f"method {self.method!r} cannot judge k_range={list(k_values)}: "
                 f"{self._limits(len(X))}"
             )
         tasks = [
-            (X, engine, ks, self._most(len(X)), self.similarity, reference.entropy, pair)
+            (X, engine, judged_k, self._most(len(X)), self.similarity, reference.entropy, pair)
             for pair in range(self.n_pairs)
         ]
         found = execution.run(_pair_similarity, tasks, n_jobs=self.n_jobs, prefer=engine.prefer)
-        self.similarities_ = np.full((len(values), self.n_pairs), np.nan)
+        self.similarities_ = np.full((len(k_values), self.n_pairs), np.nan)
         self.similarities_[judged] = np.transpose(found)
-        scores = np.full(len(values), np.nan)
+        scores = np.full(len(k_values), np.nan)
         scores[judged] = (self.similarities_[judged] > self.threshold).mean(axis=1)
-        return Verdict(scores, ks[before_largest_drop(scores[judged])])
+        return Verdict(scores, judged_k[before_largest_drop(scores[judged])])
 
 
 def _pair_similarity(
     X: Floats,
     engine: Engine,
-    ks: list[int],
+    k_values: list[int],
     size: int,
     similarity: Any,
     entropy: int,
@@ -157,8 +160,8 @@ def _pair_similarity(
 ) -> list[float]:
     random = seeding.generator(entropy, "ben_hur", pair)
     first, second = (np.sort(random.choice(len(X), size, replace=False)) for _ in range(2))
-    labels_first = cluster(engine, X[first], ks, entropy, "ben_hur", pair, "first")
-    labels_second = cluster(engine, X[second], ks, entropy, "ben_hur", pair, "second")
+    labels_first = cluster(engine, X[first], k_values, entropy, "ben_hur", pair, "first")
+    labels_second = cluster(engine, X[second], k_values, entropy, "ben_hur", pair, "second")
     _, in_first, in_second = np.intersect1d(first, second, assume_unique=True, return_indices=True)
     measure = resolve_similarity(similarity)
     return [

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 
 from stablek.execution import run
-from stablek.results import Partition
 from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
 from stablek.selectors.reference import Reference
 
@@ -17,14 +16,14 @@ __all__ = ["BIC"]
 
 
 class BIC(CriterionSelector):
-    """Choose the Gaussian mixture of the smallest Bayesian information criterion.
+    """Choose the Gaussian mixture with the smallest Bayesian information criterion.
 
     Parameters
     ----------
     clusterer : GaussianMixture, default=None
-        None is ``GaussianMixture()``, with full covariances.
+        None is ``GaussianMixture()``, which has full covariances.
     k_range : sequence of int, default=1 to 10
-        Candidate numbers of components; 1 can be the answer.
+        Candidate numbers of components. 1 can be the answer.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the mixture, unless it has its own.
     n_jobs : int, default=None
@@ -37,7 +36,7 @@ class BIC(CriterionSelector):
     k_values_, scores_ : ndarray of shape (n_k,)
         Candidates and minus their criterion.
     bic_ : ndarray of shape (n_k,)
-        The criterion with scikit-learn's sign; smaller is better.
+        The criterion with scikit-learn's sign: smaller is better.
     labels_, best_estimator_, best_value_, abstention_
         As in `IndexSelector`.
 
@@ -69,15 +68,13 @@ class BIC(CriterionSelector):
     def _default_clusterer(self) -> Any:
         return GaussianMixture()
 
-    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
-        partitions = reference.partitions(values)
-        self.bic_ = np.array([_bic(reference, partition) for partition in partitions])
-        return best_value(values, -self.bic_)
+    def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
+        reference.partitions(k_values)  # all at once: they share work
+        self.bic_ = np.array([_bic(reference, k) for k in k_values])
+        return best_value(k_values, -self.bic_)
 
 
-def _bic(reference: Reference, partition: Partition) -> float:
-    if partition.model is None:  # the one-cluster partition
-        return float(reference.estimator(partition.k).bic(reference.X))
-    [bic] = run(reference.engine.bic, [(reference.X, partition)])
-    assert bic is not None  # only mixtures are let in
+def _bic(reference: Reference, k: int) -> float:
+    [bic] = run(reference.engine.bic, [(reference.X, reference.with_model(k))])
+    assert bic is not None  # `clusterers` admits mixtures only
     return bic

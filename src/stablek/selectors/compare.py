@@ -1,9 +1,9 @@
-"""Many methods, and many clusterers, on the same partitions of the same data."""
+"""Many methods and many clusterers, compared on the same partitions of the same data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from html import escape
 from time import perf_counter
 from typing import Any, Literal
@@ -25,7 +25,7 @@ __all__ = ["Comparison", "ComparisonRow", "compare"]
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """What one method says of one clusterer's partitions.
+    """What one method says about the partitions of one clusterer.
 
     Parameters
     ----------
@@ -34,50 +34,41 @@ class ComparisonRow:
     n_clusters : int or None
         The answer; None for an abstention.
     score : float
-        Of the answer, on the method's own scale; NaN where it has none.
+        Score of the answer, on the method's own scale; NaN without an answer.
     seconds : float
-        Time of the method, that of the reference partitions left out.
+        Time of the method, without that of the reference partitions.
     agreement : float
-        Mean adjusted Rand index of its partition with those of the clusterer's other methods.
+        Mean adjusted Rand index with the partitions that the other methods chose.
     stadion_agreement : float
-        Adjusted Rand index of its partition with Stadion's.
+        Adjusted Rand index with the partition that Stadion chose.
     abstention : str or None
         Why there is no answer.
     selector : selector or None
-        The fitted selector; None where the method is not defined.
+        The fitted selector; None if the method is not defined.
     """
 
     clusterer: str
     method: str
-    n_clusters: int | None
-    score: float
-    seconds: float
-    agreement: float
-    stadion_agreement: float
-    abstention: str | None
-    selector: BaseSelector | None
+    n_clusters: int | None = None
+    score: float = np.nan
+    seconds: float = 0.0
+    agreement: float = np.nan
+    stadion_agreement: float = np.nan
+    abstention: str | None = None
+    selector: BaseSelector | None = None
 
 
-_COLUMNS = (
-    "clusterer",
-    "method",
-    "n_clusters",
-    "score",
-    "seconds",
-    "agreement",
-    "stadion_agreement",
-    "abstention",
-)
+_COLUMNS = tuple(field.name for field in fields(ComparisonRow) if field.name != "selector")
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Answers of several methods, for one clusterer or more.
+    """Answers of several methods, for one or more clusterers.
 
     Parameters
     ----------
     rows : tuple of ComparisonRow
-        Clusterer after clusterer, methods in the order asked for.
+        Sorted by clusterer; the methods of each are in the order of the call.
     reference_seconds : dict of str to float
         Time of each clusterer's reference partitions.
     """
@@ -92,7 +83,7 @@ class Comparison:
         return len(self.rows)
 
     def row(self, method: str, clusterer: str | None = None) -> ComparisonRow:
-        """Row of one method; the clusterer must be named when there are several."""
+        """Row of one method. With several clusterers, name the clusterer too."""
         found = [
             row for row in self.rows if row.method == method and clusterer in (None, row.clusterer)
         ]
@@ -106,7 +97,7 @@ class Comparison:
 
     @property
     def best(self) -> ComparisonRow:
-        """Stadion's best row: which clusterer, which K. Its scores share one scale."""
+        """The row of Stadion with the best score: which clusterer, and which K."""
         rows = [row for row in self.rows if row.method == "stadion"]
         if not rows:
             raise ValueError(
@@ -116,7 +107,7 @@ class Comparison:
         return max(rows, key=lambda row: row.score)
 
     def votes(self, clusterer: str | None = None) -> dict[int, int]:
-        """How many methods chose each K, the most chosen first."""
+        """Number of methods that chose each K, the most frequent first."""
         chosen = [
             row.n_clusters
             for row in self.rows
@@ -183,22 +174,22 @@ def compare(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Let many methods choose K, on the same reference partitions, computed once.
+    """Let many methods choose K from the same reference partitions, which are computed once.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
         Points.
     methods : "all", sequence of str or mapping of str to selector
-        Names in `stablek.selectors.SELECTORS`; or selectors under names of your own, to put
-        several variants of one method side by side. Their parameters ``clusterer``, ``k_range``,
-        ``random_state`` and ``n_jobs`` give way to those of this call.
+        Names in `stablek.selectors.SELECTORS`. Or selectors under names of your own, to compare
+        several variants of one method. Their ``clusterer``, ``k_range``, ``random_state`` and
+        ``n_jobs`` are replaced by those of this call.
     clusterers : estimator, sequence or mapping of estimators, or None
-        Clusterers to put side by side; None is ``KMeans(n_init=10)``.
+        Clusterers to compare. None is ``KMeans(n_init=10)``.
     k_range : sequence of int, default=1 to 10
-        Candidates, for every method.
+        Candidates of every method.
     options : mapping of str to mapping, default=None
-        Further parameters by method, such as ``{"gap_a": {"n_references": 20}}``.
+        Other parameters of each method, such as ``{"gap_a": {"n_references": 20}}``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of everything.
     n_jobs : int, default=None
@@ -207,8 +198,8 @@ def compare(
     Returns
     -------
     Comparison
-        A table; a method that is not defined for a clusterer or for the candidates has a row
-        that says so.
+        A table with one row per clusterer and method. A method that is not defined for the
+        clusterer or the candidates has a row that says why.
 
     Examples
     --------
@@ -223,18 +214,18 @@ def compare(
     """
     selectors = _selectors(methods, options or {})
     data = validation.check_data(X)
-    values = validation.check_k_range(k_range, len(data))
-    validation.check_distinct(data, values[-1])
+    k_values = validation.check_k_range(k_range, len(data))
+    validation.check_distinct(data, k_values[-1])
     entropy = entropy_of(random_state)
     rows: list[ComparisonRow] = []
     seconds = {}
     for name, clusterer in _named(clusterers).items():
         reference = make_reference(data, clusterer, None, entropy=entropy, n_jobs=n_jobs)
         started = perf_counter()
-        reference.partitions(values)
+        reference.partitions(k_values)
         seconds[name] = perf_counter() - started
         found = [
-            _row(reference, name, method, values, selector)
+            _row(reference, name, method, k_values, selector)
             for method, selector in selectors.items()
         ]
         rows += _with_agreement(found)
@@ -242,12 +233,12 @@ def compare(
 
 
 def _selectors(methods: Any, options: Mapping[str, Mapping[str, Any]]) -> dict[str, BaseSelector]:
-    """Unfitted selectors by the names of their rows."""
+    """Unfitted selectors, by the names of their rows."""
     if isinstance(methods, Mapping):
         if options:
             raise ValueError(
-                f"options must be None when methods are selectors, got options for "
-                f"{list(options)}: give them to the selectors"
+                f"options must be None if methods are selectors, got options for "
+                f"{list(options)}: pass them to the selectors"
             )
         wrong = [name for name, each in methods.items() if not isinstance(each, BaseSelector)]
         if wrong or not methods:
@@ -264,14 +255,14 @@ def _selectors(methods: Any, options: Mapping[str, Mapping[str, Any]]) -> dict[s
     if len(set(names)) < len(names):
         raise ValueError(
             f"methods must name each method once, got {list(names)}: for several variants of one "
-            f"method give a mapping of selectors"
+            f"method pass a mapping of selectors"
         )
     for method in (*names, *options):
         resolve_selector(method)
     shared = {method: sorted(_SHARED & set(each)) for method, each in options.items()}
     if any(shared.values()):
         raise ValueError(
-            f"options must not hold what all methods share, got {shared}: give it to compare"
+            f"options must not hold what all methods share, got {shared}: pass it to compare"
         )
     return {method: resolve_selector(method)(**options.get(method, {})) for method in names}
 
@@ -299,11 +290,11 @@ def _named(clusterers: Any) -> dict[str, Any]:
 
 
 def _row(
-    reference: Reference, name: str, method: str, values: tuple[Any, ...], unfitted: BaseSelector
+    reference: Reference, name: str, method: str, k_values: tuple[Any, ...], unfitted: BaseSelector
 ) -> ComparisonRow:
     selector: Any = clone(unfitted).set_params(
         clusterer=clone(reference.clusterer),
-        k_range=values,
+        k_range=k_values,
         random_state=reference.entropy,
         n_jobs=reference.n_jobs,
     )
@@ -312,7 +303,7 @@ def _row(
         validation.check_data(reference.X, selector)
         selector._fit_reference(reference, started)
     except CannotJudgeError as reason:
-        return ComparisonRow(name, method, None, np.nan, 0.0, np.nan, np.nan, str(reason), None)
+        return ComparisonRow(name, method, abstention=str(reason))
     seconds = perf_counter() - started
     score = np.nan
     if selector.n_clusters_ is not None:
@@ -324,10 +315,8 @@ def _row(
         selector.n_clusters_,
         score,
         seconds,
-        np.nan,
-        np.nan,
-        getattr(selector, "abstention_", None),
-        selector,
+        abstention=getattr(selector, "abstention_", None),
+        selector=selector,
     )
 
 
@@ -338,7 +327,7 @@ def _with_agreement(rows: list[ComparisonRow]) -> list[ComparisonRow]:
         if row.selector is not None and row.n_clusters is not None
     }
     stadion = next((i for i, row in enumerate(rows) if row.method == "stadion"), None)
-    # Methods that chose the same K share their partition: each pair of K is compared once.
+    # Methods that chose the same K have the same partition, so each pair of K is compared once.
     known: dict[tuple[Any, Any], float] = {}
 
     def similarity(i: int, j: int) -> float:

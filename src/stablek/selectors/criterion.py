@@ -1,4 +1,4 @@
-"""The frame of every selector but Stadion: judge the reference partitions, store the answer."""
+"""Base class of every selector but Stadion: judge the reference partitions, store the answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ __all__ = [
     "Verdict",
     "best_value",
     "check_share",
-    "n_clusters_of",
     "verdict_of_splits",
 ]
 
@@ -31,12 +30,12 @@ Floats = NDArray[np.float64]
 
 
 class CannotJudgeError(ValueError):
-    """The method is not defined for the clusterer or for any of the candidates."""
+    """The method is not defined for the clusterer, or for none of the candidates."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a method says of the candidates.
+    """What a method says about the candidates.
 
     Parameters
     ----------
@@ -54,10 +53,10 @@ class Verdict:
 
 
 class CriterionSelector(BaseSelector):
-    """Judges the reference partitions of every candidate.
+    """Judges the reference partition of every candidate.
 
-    Subclasses say what they can judge, check their own parameters in ``_check`` and give their
-    verdict in ``_judge``, where they also store what else they know.
+    A subclass says what it can judge, checks its own parameters in ``_check``, and returns its
+    verdict from ``_judge``. There it also stores its own attributes.
     """
 
     method: ClassVar[str]
@@ -67,7 +66,7 @@ class CriterionSelector(BaseSelector):
     """Clusterers for which the method is defined; None for all."""
 
     needs_k: ClassVar[bool] = True
-    """Whether the searched parameter must be a number of clusters."""
+    """Whether the values of the searched parameter must be numbers of clusters."""
 
     consecutive: ClassVar[bool] = False
     """Whether the candidates must be consecutive integers."""
@@ -85,64 +84,66 @@ class CriterionSelector(BaseSelector):
     def _fit(self, reference: Reference) -> None:
         self._check_clusterer(reference.clusterer)
         self._check()
-        values = self._candidates(reference)
-        verdict = self._judge(reference, values)
-        self.k_values_ = np.array(values)
+        k_values = self._resolve_k_values(reference)
+        verdict = self._judge(reference, k_values)
+        self.k_values_ = np.array(k_values)
         self.scores_ = verdict.scores
         self.best_value_ = verdict.value
         self.abstention_ = verdict.abstention
-        self.reference_labels_ = reference.labels(values)
+        self.reference_labels_ = reference.labels(k_values)
         if verdict.value is None:
             self.n_clusters_ = None
             self.labels_ = np.full(len(reference.X), -1, dtype=np.intp)
             self.best_estimator_ = None
             return
         best = reference.partitions([verdict.value])[0]
-        self.n_clusters_ = int(best.k) if reference.values_are_k else n_clusters_of(best)
+        n_found = np.count_nonzero(np.unique(best.labels) >= 0)  # noise is not a cluster
+        self.n_clusters_ = int(best.k if reference.values_are_k else n_found)
         self.labels_ = best.labels.copy()
-        self.best_estimator_ = reference.estimator(verdict.value)
+        self._store_best(reference, verdict.value)
 
-    def _candidates(self, reference: Reference) -> tuple[Any, ...]:
+    def _resolve_k_values(self, reference: Reference) -> tuple[Any, ...]:
         n_samples = len(reference.X)
         if self.needs_k and not reference.values_are_k:
             raise CannotJudgeError(
                 f"method {self.method!r} needs a parameter that counts clusters, "
                 f"got param_name={reference.param_name!r}"
             )
-        values = validation.check_k_range(
+        k_values = validation.check_k_range(
             self.k_range, n_samples, values_are_k=reference.values_are_k
         )
         if not reference.values_are_k:
-            return values
-        validation.check_distinct(reference.X, values[-1])
-        if self.consecutive and any(b != a + 1 for a, b in pairwise(values)):
+            return k_values
+        validation.check_distinct(reference.X, k_values[-1])
+        if self.consecutive and any(b != a + 1 for a, b in pairwise(k_values)):
             raise CannotJudgeError(
                 f"method {self.method!r} needs consecutive numbers of clusters, "
-                f"got k_range={list(values)}"
+                f"got k_range={list(k_values)}"
             )
-        if not any(self._judges(value, n_samples) for value in values):
+        if not self._judged(k_values, n_samples).any():
             raise CannotJudgeError(
-                f"method {self.method!r} cannot judge any K of k_range={list(values)} "
+                f"method {self.method!r} cannot judge any K of k_range={list(k_values)} "
                 f"with n_samples = {n_samples}: {self._limits(n_samples)}"
             )
-        return values
+        return k_values
 
     def _reference_partitions(
-        self, reference: Reference, values: Sequence[Any]
+        self, reference: Reference, k_values: Sequence[Any]
     ) -> list[Partition]:
-        """Reference partitions, with a warning where they lack clusters."""
-        partitions = reference.partitions(values)
+        """Reference partitions, with a warning if some have too few clusters."""
+        partitions = reference.partitions(k_values)
         if reference.values_are_k:
             found = tuple(len(np.unique(each.labels)) for each in partitions)
-            warn_fewer_clusters(tuple(values), found)
+            warn_fewer_clusters(tuple(k_values), found)
         return partitions
 
     def _check(self) -> None:
-        """Refuse bad values of the method's own parameters."""
+        """Raise an error for bad values of the method's own parameters."""
 
-    def _judges(self, k: int, n_samples: int) -> bool:
-        """Whether the method is defined for K = k."""
-        return self._fewest() <= k <= self._most(n_samples)
+    def _judged(self, k_values: Sequence[int], n_samples: int) -> NDArray[np.bool_]:
+        """Whether the method is defined for each number of clusters."""
+        k = np.array(k_values)
+        return np.asarray((self._fewest() <= k) & (k <= self._most(n_samples)))
 
     def _fewest(self) -> int:
         return 1 if self.supports_one_cluster else 2
@@ -153,35 +154,29 @@ class CriterionSelector(BaseSelector):
     def _limits(self, n_samples: int) -> str:
         return f"it needs {self._fewest()} <= K <= {self._most(n_samples)}"
 
-    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+    def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
         raise NotImplementedError
 
 
-def best_value(values: Sequence[Any], scores: Floats) -> Verdict:
-    """Verdict for the candidate of the best score, ties going to the first."""
+def best_value(k_values: Sequence[Any], scores: Floats) -> Verdict:
+    """Verdict for the candidate with the best score; the first one wins a tie."""
     usable = np.isfinite(scores) | (scores == np.inf)
     if not usable.any():
         return Verdict(scores, None, "no candidate has a usable score")
     best = scores[usable].max()
     first = int(np.argmax(usable & (scores >= best - TIE)))
-    return Verdict(scores, values[first])
+    return Verdict(scores, k_values[first])
 
 
-def verdict_of_splits(values: Sequence[int], scores: Floats, k: int) -> Verdict:
+def verdict_of_splits(k_values: Sequence[int], scores: Floats, k: int) -> Verdict:
     """Verdict of a method that splits clusters and ended with k of them."""
-    if k in values:
+    if k in k_values:
         return Verdict(scores, k)
-    # Clusters that run empty vanish, so that fewer may remain than it started from.
+    # Empty clusters vanish, so the method can end with fewer clusters than it started with.
     return Verdict(scores, None, f"it ended with {k} clusters, which k_range does not have")
 
 
 def check_share(name: str, value: Any) -> None:
-    """A number above 0 and below 1."""
+    """Raise ValueError for anything but a number above 0 and below 1."""
     if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}")
-
-
-def n_clusters_of(partition: Partition) -> int:
-    """Number of clusters that a partition really has, noise left out."""
-    labels = np.unique(partition.labels)
-    return int((labels >= 0).sum())

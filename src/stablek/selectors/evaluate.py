@@ -1,4 +1,4 @@
-"""The criterion for labels that one already has, wherever they come from."""
+"""The criterion for labels that you already have."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.engines import Engine, GenericEngine, Setting, engine_for
-from stablek.paths import Measurement
+from stablek.paths import collect_groups, measure_paths
 from stablek.results import ClusterStability, Group, Partition, Request, StabilityPaths
-from stablek.selectors.stadion import check_levels, make_setting, measure_paths
+from stablek.seeding import entropy_of
+from stablek.settings import make_setting, noise_levels
 
 __all__ = ["PartitionEvaluation", "between_stability", "evaluate_partition", "within_stability"]
 
@@ -37,7 +38,7 @@ class PartitionEvaluation:
     between_stability, within_stability, stadion_path : ndarray of shape (n_epsilons,)
         The partition's paths.
     one_cluster_path : ndarray of shape (n_epsilons,)
-        Stadion path of the one-cluster partition: what there is to beat.
+        Stadion path of the one-cluster partition, for comparison.
     crossing_epsilon : float
         Last positive noise level at which the partition beats one cluster; 0 if there is none.
     score : float
@@ -58,7 +59,7 @@ class PartitionEvaluation:
 
     @property
     def beats_one_cluster(self) -> bool:
-        """Whether some noise level speaks for the partition rather than for no structure."""
+        """Whether the partition beats one cluster at some noise level."""
         return self.crossing_epsilon > 0
 
 
@@ -110,25 +111,24 @@ random_state, n_jobs
     >>> good.beats_one_cluster, good.score > halves.score
     (True, True)
     """
-    X, given = _check(X, labels)
+    X, labels = _check(X, labels)
     clusterer = KMeans(n_init=10) if clusterer is None else clusterer
-    measurement = _measurement(
+    validation.check_clusterer(clusterer)
+    setting = make_setting(
         X,
-        given,
         clusterer,
-        omega,
-        n_perturbations,
-        n_jobs,
-        {
-            "perturbation": perturbation,
-            "random_state": random_state,
-            "noise_scale": noise_scale,
-            "similarity": similarity,
-            "relabel": validation.check_choice("relabel", relabel, ["refit", "extend"]),
-        },
+        entropy=entropy_of(random_state),
+        perturbation=perturbation,
+        scale=noise_scale,
+        similarity=similarity,
+        relabel=validation.check_choice("relabel", relabel, ["refit", "extend"]),
     )
-    levels = check_levels(epsilons, n_epsilons, measurement.setting.perturbation)
-    paths = measure_paths(measurement, levels, n_epsilons)
+    omega = validation.check_omega(omega)
+    n_draws = validation.check_count("n_perturbations", n_perturbations)
+    levels = noise_levels(epsilons, n_epsilons, setting.perturbation, X.shape[1])
+    engine, given = _GivenPartitionEngine(clusterer), _given_partition(X, labels, setting)
+    collected = collect_groups(engine, X, [given], omega, setting, own=False, n_jobs=n_jobs)
+    paths = measure_paths(engine, X, collected, levels, n_draws, setting, n_jobs=n_jobs)
     return _evaluation(paths)
 
 
@@ -198,37 +198,16 @@ def _check(X: Any, labels: ArrayLike) -> tuple[Floats, Ints]:
     return X, given
 
 
-def _measurement(
-    X: Floats,
-    labels: Ints,
-    clusterer: Any,
-    omega: Any,
-    n_draws: Any,
-    n_jobs: int | None,
-    parameters: dict[str, Any],
-) -> Measurement:
-    validation.check_clusterer(clusterer)
-    name = validation.find_param_name(clusterer, None)
-    setting = make_setting(X, clusterer, parameters)
-    k = len(np.unique(labels[labels >= 0]))
+def _given_partition(X: Floats, labels: Ints, setting: Setting) -> Partition:
+    """The labels as a partition; its model, if one is needed, is the nearest point of X."""
     model = None
     if setting.relabel == "extend":
         model = KNeighborsClassifier(n_neighbors=1).fit(X, labels)
-    engine = _GivenPartitionEngine(engine_for(clusterer, name), GenericEngine(clusterer, name))
-    return Measurement(
-        engine,
-        X,
-        [Partition(_Given(k), labels, model)],
-        validation.check_omega(omega),
-        validation.check_count("n_perturbations", n_draws),
-        setting,
-        own=False,
-        n_jobs=n_jobs,
-    )
+    return Partition(_Given(len(np.unique(labels[labels >= 0]))), labels, model)
 
 
 def _evaluation(paths: StabilityPaths) -> PartitionEvaluation:
-    # With the labels in one cluster there is but one path.
+    # If all labels are equal, there is only one path.
     path = len(paths.k_values) - 1
     stadion = paths.stadion.mean(axis=-1)
     selection = aggregating.select(paths, (paths.k_values[path],))
@@ -254,8 +233,11 @@ class _GivenPartitionEngine:
 
     values_are_independent = True
 
-    def __init__(self, engine: Engine, generic: GenericEngine) -> None:
-        self.engine, self.generic, self.prefer = engine, generic, engine.prefer
+    def __init__(self, clusterer: Any) -> None:
+        name = validation.find_param_name(clusterer, None)
+        self.engine: Engine = engine_for(clusterer, name)
+        self.generic = GenericEngine(clusterer, name)
+        self.prefer = self.engine.prefer
 
     def references(
         self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
@@ -284,6 +266,9 @@ class _GivenPartitionEngine:
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         return partition.model
+
+    def predict(self, X: Floats, partition: Partition) -> Ints:
+        return self.generic.predict(X, partition)
 
     def bic(self, X: Floats, partition: Partition) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Gap statistic: within-cluster dispersion against that of data without clusters."""
+"""Gap statistic: within-cluster dispersion compared with that of data without clusters."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def log_dispersions(
 ) -> Floats:
     """Logarithm of the within-cluster dispersion of each partition.
 
-    Half the sum over clusters of the sum over pairs of points of their distance, to that power,
-    over the cluster's size.
+    The dispersion of a cluster is the sum over pairs of points of their distance, raised to
+    ``power``, over the cluster's size. That of a partition is half the sum over its clusters.
     """
     partitions = [Clusters.of(labels) for labels in labelings]
     if power == 2:  # the sum over pairs is the cluster's size times its scatter
@@ -39,16 +39,16 @@ def log_dispersions(
 
 
 def _mean_pair_distances(X: Floats, clusters: Clusters) -> float:
-    """Half the sum over clusters of the distances of all pairs, over the cluster's size."""
+    """Half the sum over clusters of the sum of all distances over the cluster's size."""
     from stablek.kernels.distances import pair_sums
 
     order = np.argsort(clusters.codes, kind="stable")
-    sums = pair_sums(np.ascontiguousarray(X[order].T), np.cumsum(clusters.sizes))
+    sums = pair_sums(np.ascontiguousarray(X[order].T), clusters.starts)
     return float((sums / clusters.sizes).sum() / 2.0)
 
 
 class Box(NamedTuple):
-    """The box of the data along some axes, in which reference points are uniform."""
+    """The box of the data along some axes. Reference points are uniform in it."""
 
     center: Floats
     axes: Floats | None
@@ -56,7 +56,7 @@ class Box(NamedTuple):
     high: Floats
 
     def draw(self, n: int, random: Any) -> Floats:
-        """As many uniform points."""
+        """Draw n uniform points."""
         points = random.uniform(self.low, self.high, (n, len(self.low)))
         turned = points if self.axes is None else points @ self.axes
         return np.ascontiguousarray(turned + self.center)
@@ -65,9 +65,9 @@ class Box(NamedTuple):
 def box_of(X: Floats, principal: bool) -> Box:
     """Box of X along its features or its principal axes."""
     center = X.mean(axis=0)
-    centerd = X - center
-    axes = np.linalg.svd(centerd, full_matrices=False)[2] if principal else None
-    turned = centerd if axes is None else centerd @ axes.T
+    centered = X - center
+    axes = np.linalg.svd(centered, full_matrices=False)[2] if principal else None
+    turned = centered if axes is None else centered @ axes.T
     return Box(center, axes, turned.min(axis=0), turned.max(axis=0))
 
 
@@ -93,11 +93,11 @@ RULES: dict[str, Callable[[Floats, Floats], int]] = {
     "firstmax": lambda f, s: _first_max(f),
     "globalmax": lambda f, s: int(np.argmax(f)),
 }
-"""Position of the chosen candidate from gap and standard error, by the names of R's ``maxSE``."""
+"""Rules with the names of R's ``maxSE``: position of the choice, from gaps and standard errors."""
 
 
 def choose_by_rule(gap: ArrayLike, standard_error: ArrayLike, rule: str) -> int:
-    """Position of the candidate that a rule chooses.
+    """Return the position of the candidate that a rule chooses.
 
     Examples
     --------
@@ -111,23 +111,23 @@ def choose_by_rule(gap: ArrayLike, standard_error: ArrayLike, rule: str) -> int:
 class GapStatistic(CriterionSelector):
     """Choose K by the gap statistic of Tibshirani, Walther and Hastie (2001).
 
-    The base of `GapA` and `GapB`, which differ in the reference distribution only.
+    This is the base of `GapA` and `GapB`, which differ in the reference distribution only.
 
     Parameters
     ----------
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
     k_range : sequence of int, default=1 to 10
-        Candidate numbers of clusters; 1 can be the answer.
+        Candidate numbers of clusters. 1 can be the answer.
     n_references : int, default=100
         Number of reference data sets.
     power : {1, 2}, default=1
-        Of the distances in the dispersion: 1 as in R's clusGap, 2 as in the article and cheaper
-        where points are many.
+        Power of the distances in the dispersion: 1 as in R's clusGap, or 2 as in the article.
+        2 is faster for many points.
     rule : {"firstSEmax", "Tibs2001SEmax", "globalSEmax", "firstmax", "globalmax"}
-        How the curve decides, by the names of R's maxSE.
+        How the gaps decide, with the names of R's maxSE.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the reference sets and of the clusterer, unless that has its own.
+        Seed of the reference sets, and of the clusterer unless it has its own.
     n_jobs : int, default=None
         Workers, as in scikit-learn.
 
@@ -136,17 +136,26 @@ class GapStatistic(CriterionSelector):
     n_clusters_ : int or None
         The answer; None for an abstention.
     k_values_, scores_ : ndarray of shape (n_k,)
-        Candidates and their gaps. The rule decides, not the largest gap.
+        Candidates and their gaps. The rule decides, not always the largest gap.
     answers_ : dict of str to int
-        What each rule chooses, the given one among them.
+        What each rule chooses.
     gap_, standard_error_ : ndarray of shape (n_k,)
-        Gap and its standard error, simulation error included.
+        Gaps and their standard errors, which include the simulation error.
     log_dispersion_ : ndarray of shape (n_k,)
-        Of the data.
+        Log dispersion of the data.
     reference_log_dispersion_ : ndarray of shape (n_references, n_k)
-        Of the reference sets.
+        Log dispersion of the reference sets.
     labels_, best_estimator_, best_value_, abstention_
         As in `IndexSelector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> GapA(n_references=10, random_state=0).fit(X).n_clusters_
+    3
+    >>> GapB(n_references=10, random_state=0).fit(X).n_clusters_
+    3
     """
 
     supports_one_cluster = True
@@ -177,13 +186,13 @@ class GapStatistic(CriterionSelector):
         if self.power not in (1, 2):
             raise ValueError(f"power must be 1 or 2, got {self.power!r}")
 
-    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+    def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
         X, engine = reference.X, reference.engine
-        labelings = [each.labels for each in self._reference_partitions(reference, values)]
+        labelings = [each.labels for each in self._reference_partitions(reference, k_values)]
         self.log_dispersion_ = log_dispersions(X, labelings, self.power, n_jobs=self.n_jobs)
         box = execution.run(box_of, [(X, self.principal)])[0]
         tasks = [
-            (box, len(X), engine, values, self.power, reference.entropy, number)
+            (box, len(X), engine, k_values, self.power, reference.entropy, number)
             for number in range(self.n_references)
         ]
         self.reference_log_dispersion_ = np.array(
@@ -194,14 +203,14 @@ class GapStatistic(CriterionSelector):
         with np.errstate(invalid="ignore"):
             self.gap_ = curves.mean(axis=0) - self.log_dispersion_
             self.standard_error_ = curves.std(axis=0, ddof=1) * spread
-        # With K = n there is no dispersion, in the data or in the reference sets.
+        # With K = n there is no dispersion, neither in the data nor in the reference sets.
         usable = np.flatnonzero(~np.isnan(self.gap_ + self.standard_error_))
         self.answers_: dict[str, Any] = {}
         if not len(usable):
             return Verdict(self.gap_, None, "the dispersion is zero for every candidate")
         for rule in RULES:
             at = choose_by_rule(self.gap_[usable], self.standard_error_[usable], rule)
-            self.answers_[rule] = values[usable[at]]
+            self.answers_[rule] = k_values[usable[at]]
         return Verdict(self.gap_, self.answers_[self.rule])
 
 
@@ -209,41 +218,25 @@ def _reference_curve(
     box: Box,
     n: int,
     engine: Engine,
-    values: tuple[int, ...],
+    k_values: tuple[int, ...],
     power: int,
     entropy: int,
     number: int,
 ) -> Floats:
     points = box.draw(n, seeding.generator(entropy, "gap", number))
-    labelings = cluster(engine, points, values, entropy, "gap", number)
+    labelings = cluster(engine, points, k_values, entropy, "gap", number)
     return log_dispersions(points, labelings, power, n_jobs=1)
 
 
 class GapA(GapStatistic):
-    """Gap statistic with features uniform over their ranges; see `GapStatistic`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> GapA(k_range=range(1, 6), n_references=10, random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Gap statistic with features uniform over their ranges; see `GapStatistic`."""
 
     method = "gap_a"
     principal = False
 
 
 class GapB(GapStatistic):
-    """Gap statistic with principal components uniform over their ranges; see `GapStatistic`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> GapB(k_range=range(1, 6), n_references=10, random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Gap statistic with principal components uniform over their ranges; see `GapStatistic`."""
 
     method = "gap_b"
     principal = True

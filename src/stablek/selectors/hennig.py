@@ -1,4 +1,4 @@
-"""Hennig's cluster-wise stability: Jaccard similarity under the bootstrap."""
+"""Hennig's stability: which clusters are found again in bootstrap samples?"""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from stablek import execution, seeding, validation
 from stablek.engines import Engine
+from stablek.indices.clusters import Clusters
 from stablek.selectors.criterion import CriterionSelector, Verdict, best_value, check_share
 from stablek.selectors.reference import Reference, cluster
+from stablek.similarity import count_table
 
 __all__ = ["Hennig", "cluster_jaccard"]
 
@@ -22,32 +24,29 @@ RULES = ("mean", "min", "stable")
 
 
 def cluster_jaccard(reference: Ints, rows: Ints, labels: Ints) -> Floats:
-    """For each reference cluster, its Jaccard similarity to the most similar found cluster.
+    """Jaccard similarity of each reference cluster to the most similar cluster found.
 
     Parameters
     ----------
     reference : ndarray of shape (n,)
         Labels of all points.
     rows : ndarray of shape (n_rows,)
-        Distinct row numbers of the points that were clustered again.
+        Row numbers, all distinct, of the points that were clustered again.
     labels : ndarray of shape (n_rows,)
         Their new labels.
 
     Returns
     -------
     ndarray of shape (n_clusters,)
-        In the order of the sorted labels; 0 for a cluster without points among the rows.
+        In the order of the sorted labels. A cluster without points among the rows has 0.
 
     Examples
     --------
     >>> cluster_jaccard(np.array([0, 0, 1, 1]), np.arange(4), np.array([0, 0, 0, 1]))
     array([0.66666667, 0.5       ])
     """
-    _, first = np.unique(reference, return_inverse=True)
-    _, second = np.unique(labels, return_inverse=True)
-    n_first, n_second = int(first.max()) + 1, int(second.max()) + 1
-    table = np.bincount(first[rows] * n_second + second, minlength=n_first * n_second)
-    table = table.reshape(n_first, n_second)
+    first, second = Clusters.of(reference), Clusters.of(labels)
+    table = count_table(first.codes[rows], second.codes, first.n_clusters, second.n_clusters)
     union = table.sum(axis=1)[:, None] + table.sum(axis=0) - table
     return np.asarray((table / union).max(axis=1))
 
@@ -60,18 +59,18 @@ class Hennig(CriterionSelector):
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
     k_range : sequence of int, default=1 to 10
-        Candidates; one cluster is trivially stable and scores NaN.
+        Candidates. One cluster is trivially stable and scores NaN.
     n_bootstraps : int, default=100
         Number of bootstrap samples.
     rule : {"mean", "min", "stable"}, default="mean"
-        Largest mean over the clusters, largest minimum, or the largest K of which every cluster
-        reaches ``threshold`` (and 1 if there is none). The published study does not say; the
-        default is inferred.
+        "mean" chooses the largest mean over the clusters, "min" the largest minimum. "stable"
+        chooses the largest K whose clusters all reach ``threshold``, or 1 if there is none. The
+        published study does not say which it used; the default is inferred.
     threshold : float, default=0.75
-        For "stable"; Hennig calls clusters below 0.6 doubtful, from 0.75 valid, from 0.85 on
-        highly stable.
+        For "stable". Hennig calls clusters doubtful below 0.6, valid from 0.75 on, and highly
+        stable from 0.85 on.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the samples and of the clusterer, unless that has its own.
+        Seed of the samples, and of the clusterer unless it has its own.
     n_jobs : int, default=None
         Workers, as in scikit-learn.
 
@@ -80,11 +79,11 @@ class Hennig(CriterionSelector):
     n_clusters_ : int or None
         The answer; None for an abstention.
     k_values_, scores_ : ndarray of shape (n_k,)
-        Candidates, and the mean or the minimum over their clusters.
+        Candidates, and the mean or the minimum over the clusters of each.
     answers_ : dict of str to int or None
-        What each rule chooses, the given one among them.
+        What each rule chooses.
     jaccard_ : list of ndarray
-        For each candidate, the mean similarity of each of its clusters.
+        For each candidate, the mean similarity of each cluster.
     labels_, best_estimator_, best_value_, abstention_
         As in `IndexSelector`.
 
@@ -122,9 +121,9 @@ class Hennig(CriterionSelector):
         validation.check_choice("rule", self.rule, RULES)
         check_share("threshold", self.threshold)
 
-    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+    def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
         X, engine, entropy = reference.X, reference.engine, reference.entropy
-        partitions = self._reference_partitions(reference, values)
+        partitions = self._reference_partitions(reference, k_values)
         draws = range(self.n_bootstraps)
         fewest = min(len(_bootstrap(len(X), entropy, draw)) for draw in draws)
         judged = [p for p in partitions if len(np.unique(p.labels)) > 1 and p.k <= fewest]
@@ -135,19 +134,19 @@ class Hennig(CriterionSelector):
             np.asarray(means[p.k]) if p.k in means else np.full(len(np.unique(p.labels)), np.nan)
             for p in partitions
         ]
-        verdicts = {rule: self._verdict(values, rule) for rule in RULES}
+        verdicts = {rule: self._verdict(k_values, rule) for rule in RULES}
         self.answers_ = {rule: verdict.value for rule, verdict in verdicts.items()}
         return verdicts[self.rule]
 
-    def _verdict(self, values: tuple[Any, ...], rule: str) -> Verdict:
+    def _verdict(self, k_values: tuple[Any, ...], rule: str) -> Verdict:
         statistic = np.mean if rule == "mean" else np.min
         scores = np.array([float(statistic(each)) for each in self.jaccard_])
         if rule != "stable":
-            return best_value(values, scores)
+            return best_value(k_values, scores)
         stable = np.flatnonzero(scores >= self.threshold)
         if len(stable):
-            return Verdict(scores, values[stable[-1]])
-        if 1 in values:
+            return Verdict(scores, k_values[stable[-1]])
+        if 1 in k_values:
             return Verdict(scores, 1)
         reason = f"no candidate has all its clusters at {self.threshold:g} or above"
         return Verdict(scores, None, reason)
@@ -163,8 +162,7 @@ def _jaccards(
     X: Floats, engine: Engine, references: list[tuple[int, Ints]], entropy: int, draw: int
 ) -> list[Floats]:
     rows = _bootstrap(len(X), entropy, draw)
-    values = [value for value, _ in references]
-    found = cluster(engine, X[rows], values, entropy, "hennig", draw)
+    found = cluster(engine, X[rows], [k for k, _ in references], entropy, "hennig", draw)
     return [
         cluster_jaccard(labels, rows, new)
         for (_, labels), new in zip(references, found, strict=True)

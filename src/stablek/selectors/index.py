@@ -1,4 +1,4 @@
-"""Selectors by internal index: the K whose partition looks best."""
+"""Selectors that choose the K whose partition has the best internal index."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ __all__ = [
 class IndexSelector(CriterionSelector):
     """Choose the K whose reference partition has the best value of an index.
 
-    The base of `WemmertGancarski`, `Silhouette`, `DaviesBouldin`, `RayTuri`,
-    `CalinskiHarabasz`, `Dunn` and `XieBeni`, which have these parameters and attributes.
+    This is the base of `WemmertGancarski`, `Silhouette`, `DaviesBouldin`, `RayTuri`,
+    `CalinskiHarabasz`, `Dunn` and `XieBeni`. They all have these parameters and attributes.
 
     Parameters
     ----------
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
     k_range : sequence of int, default=1 to 10
-        Candidate numbers of clusters. K = 1 and K = n_samples score NaN: no index is defined
-        there. With ``param_name``, any values.
+        Candidate numbers of clusters. K = 1 and K = n_samples score NaN, because no index is
+        defined for them. With ``param_name``, any values.
     sample_size : int or None, default=None
-        Estimate the index on that many points, with an error bar; None computes it on all.
+        Number of points on which to estimate the index, with a standard error. None uses all.
     param_name : str, default=None
-        The clusterer's parameter to search; None finds ``n_clusters`` or ``n_components``.
+        The clusterer's parameter to search. None finds ``n_clusters`` or ``n_components``.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the sample and of the clusterer, unless that has its own.
+        Seed of the sample, and of the clusterer unless it has its own.
     n_jobs : int, default=None
         Workers, as in scikit-learn.
 
@@ -52,17 +52,28 @@ class IndexSelector(CriterionSelector):
     n_clusters_ : int or None
         The answer; None for an abstention.
     k_values_, scores_ : ndarray of shape (n_k,)
-        Candidates and their scores, higher is better.
+        Candidates and their scores. Higher is better.
     index_values_ : ndarray of shape (n_k,)
         The index in its own direction.
     standard_error_ : ndarray of shape (n_k,)
-        Of the estimate; 0 when computed on all points.
+        Standard error of the estimate; 0 if the index is computed on all points.
     labels_ : ndarray of shape (n_samples,)
         The chosen partition; all -1 for an abstention.
     best_estimator_, best_value_
         The clusterer fitted with the chosen value, and that value.
     abstention_ : str or None
         Why there is no answer.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> selectors = [WemmertGancarski(), Silhouette(), DaviesBouldin(), RayTuri()]
+    >>> [each.set_params(random_state=0).fit(X).n_clusters_ for each in selectors]
+    [3, 3, 3, 3]
+    >>> selectors = [CalinskiHarabasz(), Dunn(), XieBeni()]
+    >>> [each.set_params(random_state=0).fit(X).n_clusters_ for each in selectors]
+    [3, 3, 3]
     """
 
     needs_k: ClassVar[bool] = False
@@ -94,10 +105,10 @@ class IndexSelector(CriterionSelector):
     def _options(self) -> dict[str, Any]:
         return {}
 
-    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
-        partitions = self._reference_partitions(reference, values)
+    def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
+        partitions = self._reference_partitions(reference, k_values)
         labelings = [partition.labels for partition in partitions]
-        self.standard_error_ = np.zeros(len(values))
+        self.standard_error_ = np.zeros(len(k_values))
         if self.sample_size is None:
             self.index_values_ = index_values(
                 reference.X, labelings, self.method, n_jobs=self.n_jobs, **self._options()
@@ -105,7 +116,7 @@ class IndexSelector(CriterionSelector):
         else:
             self._estimate(reference, labelings, self.sample_size)
         better = INDICES[self.method].higher_is_better
-        return best_value(values, self.index_values_ if better else -self.index_values_)
+        return best_value(k_values, self.index_values_ if better else -self.index_values_)
 
     def _estimate(self, reference: Reference, labelings: Sequence[Any], size: int) -> None:
         self.index_values_ = np.full(len(labelings), np.nan)
@@ -126,36 +137,21 @@ class IndexSelector(CriterionSelector):
 
 
 class WemmertGancarski(IndexSelector):
-    """Choose K by the `stablek.indices.wemmert_gancarski` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> WemmertGancarski(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.wemmert_gancarski` index; see `IndexSelector`."""
 
     method = "wemmert_gancarski"
 
 
 class Silhouette(IndexSelector):
-    """Choose K by the `stablek.indices.silhouette`; see `IndexSelector`.
+    """Choose K by the `stablek.indices.silhouette` index; see `IndexSelector`.
 
     Parameters
     ----------
     clusterer, k_range, sample_size, param_name, random_state, n_jobs
         As in `IndexSelector`.
     average : {"micro", "macro"}, default="micro"
-        Mean over points, as in scikit-learn, or over clusters of their means, which is what the
-        study's table uses.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> Silhouette(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
+        "micro" is the mean over points, as in scikit-learn. "macro" is the mean over clusters of
+        their means, which the study's table uses.
     """
 
     method = "silhouette"
@@ -190,70 +186,30 @@ class Silhouette(IndexSelector):
 
 
 class DaviesBouldin(IndexSelector):
-    """Choose K by the `stablek.indices.davies_bouldin` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> DaviesBouldin(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.davies_bouldin` index; see `IndexSelector`."""
 
     method = "davies_bouldin"
 
 
 class RayTuri(IndexSelector):
-    """Choose K by the `stablek.indices.ray_turi` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> RayTuri(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.ray_turi` index; see `IndexSelector`."""
 
     method = "ray_turi"
 
 
 class CalinskiHarabasz(IndexSelector):
-    """Choose K by the `stablek.indices.calinski_harabasz` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> CalinskiHarabasz(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.calinski_harabasz` index; see `IndexSelector`."""
 
     method = "calinski_harabasz"
 
 
 class Dunn(IndexSelector):
-    """Choose K by the `stablek.indices.dunn` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> Dunn(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.dunn` index; see `IndexSelector`."""
 
     method = "dunn"
 
 
 class XieBeni(IndexSelector):
-    """Choose K by the `stablek.indices.xie_beni` index; see `IndexSelector`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> XieBeni(k_range=range(2, 7), random_state=0).fit(X).n_clusters_
-    3
-    """
+    """Choose K by the `stablek.indices.xie_beni` index; see `IndexSelector`."""
 
     method = "xie_beni"

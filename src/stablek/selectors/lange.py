@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from sklearn.neighbors import NearestNeighbors
 
 from stablek import execution, seeding, validation
 from stablek.engines import Engine
 from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
 from stablek.selectors.reference import Reference, cluster
+from stablek.similarity import count_table, matched_share
 
 __all__ = ["Lange", "matching_distance"]
 
@@ -22,7 +23,7 @@ Ints = NDArray[np.intp]
 
 
 def matching_distance(first: NDArray[Any], second: NDArray[Any], k: int) -> float:
-    """Share of the points whose labels differ under the best matching of the labels.
+    """Share of points whose labels differ under the best matching of the labels.
 
     Parameters
     ----------
@@ -36,17 +37,16 @@ def matching_distance(first: NDArray[Any], second: NDArray[Any], k: int) -> floa
     >>> matching_distance(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 1]), 2)
     0.25
     """
-    table = np.bincount(first * k + second, minlength=k * k).reshape(k, k)
-    return float(1.0 - table[linear_sum_assignment(table, maximize=True)].sum() / len(first))
+    return 1.0 - matched_share(count_table(first, second, k, k))
 
 
 class Lange(CriterionSelector):
-    """Choose K by Lange, Roth, Braun and Buhmann (2004), stability-based model selection.
+    """Choose K by the stability of Lange, Roth, Braun and Buhmann (2004).
 
-    The data are split at random in halves, both are clustered, and a nearest-neighbor
-    classifier carries the labels of the first half over to the second. The share of points on
-    which the two labelings of the second half differ, divided by what random labels give,
-    should be small.
+    The data are split at random into halves, and both halves are clustered. A nearest-neighbor
+    classifier carries the labels of the first half over to the second. The instability is the
+    share of points of the second half whose two labels differ, divided by the share for random
+    labels. The answer is the K with the smallest instability.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ class Lange(CriterionSelector):
     k_range : sequence of int, default=1 to 10
         Candidates; K = 1 and K above half the number of points score NaN.
     n_splits : int, default=20
-        Number of random splits, and of pairs of random labelings.
+        Number of random splits, and of pairs of random label arrays.
     n_random_labels : int or None, default=None
-        Length of the random labelings; None is the number of points, as in the authors' code
-        (the article would have half of it).
+        Length of the random label arrays. None is the number of points, as in the authors' code.
+        (The article implies half of it.)
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the splits and of the clusterer, unless that has its own.
+        Seed of the splits, and of the clusterer unless it has its own.
     n_jobs : int, default=None
         Workers, as in scikit-learn.
 
@@ -71,7 +71,7 @@ class Lange(CriterionSelector):
     k_values_, scores_ : ndarray of shape (n_k,)
         Candidates and minus the normalized instability.
     instability_, random_instability_ : ndarray of shape (n_k,)
-        Mean over the splits, and over the random labelings.
+        Means over the splits, and over the random label arrays.
     labels_, best_estimator_, best_value_, abstention_
         As in `IndexSelector`.
 
@@ -110,35 +110,35 @@ class Lange(CriterionSelector):
     def _most(self, n_samples: int) -> int:
         return n_samples // 2
 
-    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+    def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
         X, engine, entropy = reference.X, reference.engine, reference.entropy
-        judged = np.array([self._judges(k, len(X)) for k in values])
-        ks = [k for k, judge in zip(values, judged, strict=True) if judge]
-        tasks = [(X, engine, ks, entropy, split) for split in range(self.n_splits)]
+        judged = self._judged(k_values, len(X))
+        judged_k = list(compress(k_values, judged))
+        tasks = [(X, engine, judged_k, entropy, split) for split in range(self.n_splits)]
         found = execution.run(_split_distances, tasks, n_jobs=self.n_jobs, prefer=engine.prefer)
         size = len(X) if self.n_random_labels is None else self.n_random_labels
-        by_chance = [_random_distance(k, size, self.n_splits, entropy) for k in ks]
-        self.instability_ = np.full(len(values), np.nan)
-        self.random_instability_ = np.full(len(values), np.nan)
+        by_chance = [_random_distance(k, size, self.n_splits, entropy) for k in judged_k]
+        self.instability_ = np.full(len(k_values), np.nan)
+        self.random_instability_ = np.full(len(k_values), np.nan)
         self.instability_[judged] = np.mean(found, axis=0)
         self.random_instability_[judged] = by_chance
         with np.errstate(invalid="ignore"):
-            # Random labels of as many clusters as points may agree fully, and then all do.
-            return best_value(values, 0.0 - self.instability_ / self.random_instability_)
+            # With as many clusters as points both can be 0, which gives NaN.
+            return best_value(k_values, 0.0 - self.instability_ / self.random_instability_)
 
 
 def _split_distances(
-    X: Floats, engine: Engine, ks: list[int], entropy: int, split: int
+    X: Floats, engine: Engine, k_values: list[int], entropy: int, split: int
 ) -> list[float]:
     order = seeding.generator(entropy, "lange", split).permutation(len(X))
     first, second = X[order[: len(X) // 2]], X[order[len(X) // 2 :]]
-    labels_first = cluster(engine, first, ks, entropy, "lange", split, "first")
-    labels_second = cluster(engine, second, ks, entropy, "lange", split, "second")
+    labels_first = cluster(engine, first, k_values, entropy, "lange", split, "first")
+    labels_second = cluster(engine, second, k_values, entropy, "lange", split, "second")
     nearest = NearestNeighbors(n_neighbors=1).fit(first)
     neighbor = nearest.kneighbors(second, return_distance=False)[:, 0]
     return [
         matching_distance(a[neighbor], b, k)
-        for k, a, b in zip(ks, labels_first, labels_second, strict=True)
+        for k, a, b in zip(k_values, labels_first, labels_second, strict=True)
     ]
 
 

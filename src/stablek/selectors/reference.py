@@ -8,13 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from stablek import seeding
 from stablek.engines import Engine, engine_for
 from stablek.execution import run
 from stablek.paths import reference_partitions
-from stablek.results import Partition
+from stablek.results import Partition, Request
 from stablek.validation import check_clusterer, find_param_name
 
 __all__ = ["Reference", "cluster", "make_reference", "partitions_of"]
@@ -28,9 +27,9 @@ COUNT_NAMES = ("n_clusters", "n_components")
 
 @dataclass
 class Reference:
-    """Reference partitions of X, made when first asked for and then kept.
+    """Reference partitions of X, computed on first use and then kept.
 
-    Several selectors may share one, so that all judge the same partitions.
+    Several selectors can share one, so that all judge the same partitions.
 
     Parameters
     ----------
@@ -77,16 +76,24 @@ class Reference:
             raise ValueError(f"k_range: the clusterer cannot cluster X with the values {failed}")
         return [self._made[value] for value in values]
 
-    def estimator(self, value: Any) -> Any:
-        """The clusterer fitted with that value."""
+    def with_model(self, value: Any) -> Partition:
+        """Reference partition for that value, with its model.
+
+        `partitions` makes the one-cluster partition without a fit, and so without a model.
+        """
         if self.values_are_k and value == 1:
-            # The one-cluster partition needs no fit; the estimator does.
-            return clone(self.clusterer).set_params(**{self.param_name: 1}).fit(self.X)
-        [fitted] = run(self.engine.estimator, [(self.X, self.partitions([value])[0])])
+            request = Request(None, (1,))
+            [[[partition]]] = run(self.engine.references, [(self.X, [request], self.entropy)])
+            return partition
+        return self.partitions([value])[0]
+
+    def estimator(self, partition: Partition) -> Any:
+        """The clusterer, fitted, for a partition that has its model."""
+        [fitted] = run(self.engine.estimator, [(self.X, partition)])
         return fitted
 
     def labels(self, values: Sequence[Any]) -> Ints | None:
-        """Labels for each value, (n_k, n_samples); None where some were never asked for."""
+        """Labels for each value, (n_k, n_samples); None if some were never computed."""
         known = [*self._made] if not self.values_are_k else [1, *self._made]
         if any(value not in known for value in values):
             return None
@@ -102,7 +109,7 @@ def make_reference(
     n_jobs: int | None = None,
     engine: Literal["auto", "generic"] = "auto",
 ) -> Reference:
-    """Reference for a clusterer, whose parameter for K is found where it is not named."""
+    """Reference for a clusterer. None as ``param_name`` finds the parameter for K."""
     check_clusterer(clusterer)
     name = find_param_name(clusterer, param_name)
     values_are_k = name.rpartition("__")[2] in COUNT_NAMES
@@ -119,10 +126,10 @@ def partitions_of(
     values_are_k: bool = True,
     n_jobs: int | None = None,
 ) -> tuple[Partition, ...]:
-    """Partition of X, or of any data, for every value, as the engine's clusterer finds it.
+    """Partition of X for every value, as the engine's clusterer finds it.
 
-    With the entropy of `stablek.seeding.entropy_of(random_state)` these are the reference
-    partitions that Stadion has for the same seed.
+    With the entropy `stablek.seeding.entropy_of(random_state)` these are the reference partitions
+    of a Stadion with that ``random_state``.
     """
     one = (Partition(1, np.zeros(len(X), dtype=np.intp)),) if values_are_k and 1 in values else ()
     several = [value for value in values if not (values_are_k and value == 1)]
@@ -134,7 +141,7 @@ def cluster(
 ) -> list[Ints]:
     """Labels of other data (a subsample, a reference set) for each number of clusters.
 
-    ``what`` says what the data are, so that each set has a seed of its own.
+    ``what`` names the data, so that each set has its own seed.
     """
     partitions = partitions_of(engine, X, values, seeding.seed(entropy, *what))
     return [partition.labels for partition in partitions]

@@ -1,4 +1,4 @@
-"""Every selector by name, and the one-liner."""
+"""Every selector by name, and `select_k`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SELECTORS: dict[str, type[BaseSelector]] = {
 
 
 def resolve_selector(method: str) -> type[BaseSelector]:
-    """The selector of that name."""
+    """Selector class with a given name."""
     if isinstance(method, str) and method in SELECTORS:
         return SELECTORS[method]
     raise ValueError(f"method must be one of {list(SELECTORS)}, got {method!r}")
@@ -66,13 +66,13 @@ def select_k(X: Any, method: str = "stadion", **options: Any) -> BaseSelector:
     method : str
         A name in `SELECTORS`.
     **options
-        Parameters of the selector: ``clusterer``, ``k_range``, ``random_state`` and its own.
+        Parameters of the selector: ``clusterer``, ``k_range``, ``random_state``, and its own.
 
     Returns
     -------
     selector
-        Fitted: ``n_clusters_`` is the answer, ``labels_`` the partition, ``scores_`` what each
-        of ``k_values_`` got.
+        The fitted selector. ``n_clusters_`` is the answer, ``labels_`` the partition, and
+        ``scores_`` has the score of each of ``k_values_``.
 
     Examples
     --------

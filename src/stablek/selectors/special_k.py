@@ -1,4 +1,4 @@
-"""SpecialK: count clusters of a neighborhood graph by a bound on chance structure."""
+"""SpecialK: add clusters in a spectral embedding while a bound says that they are not chance."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 _RADII = np.arange(10, 101) / 100.0
-_COVERED = 0.99  # share of the points that must have enough neighbors
+_COVERED = 0.99  # share of points that must have enough neighbors
 _EIGENPAIRS = 200
-_COLUMNS = 50  # of the embedding, for K-means
-_PAIRS = 10  # of clusters that are tested, those with the largest cut
+_COLUMNS = 50  # of the embedding that K-means clusters
+_PAIRS = 10  # pairs of clusters to test: those with the largest cut
 
 
 def radius_graph(X: Floats, n_neighbors: int) -> csr_array | None:
-    """0/1 graph of the smallest radius that gives nearly all points enough neighbors.
+    """0/1 graph with the smallest radius that gives nearly all points enough neighbors.
 
-    Neighbors include the point itself. None when no radius up to 1 does.
+    A point is a neighbor of itself. The result is None if no radius up to 1 is large enough.
     """
     if n_neighbors > len(X):
         return None
@@ -41,7 +41,7 @@ def radius_graph(X: Floats, n_neighbors: int) -> csr_array | None:
     enough = (reach[:, None] < _RADII).mean(axis=0) >= _COVERED
     if not enough.any():
         return None
-    radius = np.nextafter(_RADII[np.argmax(enough)], 0.0)  # strictly nearer
+    radius = np.nextafter(_RADII[np.argmax(enough)], 0.0)  # neighbors are strictly nearer
     graph = csr_array(nearest.radius_neighbors_graph(radius=radius))
     graph.setdiag(0.0)
     graph.eliminate_zeros()
@@ -59,10 +59,10 @@ def neighbor_graph(X: Floats, n_neighbors: int) -> csr_array:
 
 
 def embed(graph: csr_array, random: np.random.Generator) -> Floats:
-    """Absolute eigenvectors of the largest absolute eigenvalues, times the root of these."""
+    """Absolute eigenvectors, times the roots of their absolute eigenvalues; the largest ones."""
     n = graph.shape[0]
     count = min(_EIGENPAIRS, n - 1)
-    if n <= 2 * count:  # a dense solver is faster, and exact
+    if n <= 2 * count:  # here a dense solver is faster, and it is exact
         values, vectors = np.linalg.eigh(graph.toarray())
         largest = np.argsort(-np.abs(values), kind="stable")[:count]
         values, vectors = values[largest], vectors[:, largest]
@@ -72,7 +72,7 @@ def embed(graph: csr_array, random: np.random.Generator) -> Floats:
 
 
 def log_bound(D: Floats, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
-    """Logarithm of the bound on the probability that two clusters are one, not above 0.
+    """Logarithm of the bound on the probability that two clusters are one; at most 0.
 
     Parameters
     ----------
@@ -101,22 +101,22 @@ def _raw_log_bound(D: Floats, first: NDArray[np.bool_], second: NDArray[np.bool_
 class SpecialK(CriterionSelector):
     """Choose K by SpecialK (Hess and Duivesteijn, 2019).
 
-    K-means clusters the spectral embedding of a neighborhood graph with ever more clusters,
-    as long as a bound says that no two of them could be one by chance.
+    K-means clusters the spectral embedding of a neighborhood graph, with more and more clusters.
+    It stops when the bound no longer rules out that two of the clusters are one.
 
     Parameters
     ----------
     clusterer : KMeans, default=None
-        Clusters the embedding and gives the final labels. None is ``KMeans(n_init=10)``.
+        Clusters the embedding, and X for the final labels. None is ``KMeans(n_init=10)``.
     k_range : sequence of int, default=1 to 10
-        Consecutive numbers; the largest bounds the search.
+        Consecutive numbers. The largest one ends the search.
     graph : {"radius", "neighbors"}, default="radius"
-        The 0/1 graph of the smallest radius up to 1 with which nearly all points have
-        ``n_neighbors`` neighbors, or the symmetric graph of nearest neighbors. Which of them
-        the published study used is inferred. Without such a radius the method abstains: scale
-        the features, or take "neighbors".
+        "radius" is the 0/1 graph with the smallest radius, up to 1, that gives nearly all points
+        ``n_neighbors`` neighbors. If there is none, the method abstains: scale the features, or
+        use "neighbors". "neighbors" is the symmetric graph of nearest neighbors. It is inferred
+        that the published study used "radius".
     n_neighbors : int, default=10
-        Neighbors wanted.
+        Number of neighbors of each point.
     alpha : float, default=0.01
         Level of the bound.
     random_state : int, RandomState, Generator or None, default=None
@@ -129,10 +129,10 @@ class SpecialK(CriterionSelector):
     n_clusters_ : int or None
         The answer; None for an abstention.
     k_values_, scores_ : ndarray of shape (n_k,)
-        Candidates, and minus the largest log bound of two clusters; NaN beyond where the search
-        stopped and for K = 1. Scores below ``-log(alpha)`` fail.
+        Candidates, and minus the largest log bound of two clusters. Scores below ``-log(alpha)``
+        fail. NaN for K = 1 and for every K after the search stopped.
     own_labels_ : ndarray of shape (n_samples,)
-        Labels in the embedding; ``labels_`` are the clusterer's on X with that K.
+        Labels in the embedding. ``labels_`` are those of the clusterer on X with the same K.
     labels_, best_estimator_, best_value_, abstention_
         As in `IndexSelector`.
 
@@ -173,9 +173,9 @@ class SpecialK(CriterionSelector):
         validation.check_count("n_neighbors", self.n_neighbors)
         check_share("alpha", self.alpha)
 
-    def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
+    def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
         X = reference.X
-        scores = np.full(len(values), np.nan)
+        scores = np.full(len(k_values), np.nan)
         self.own_labels_ = np.zeros(len(X), dtype=np.intp)
         build = radius_graph if self.graph == "radius" else neighbor_graph
         graph = build(X, self.n_neighbors)
@@ -185,27 +185,27 @@ class SpecialK(CriterionSelector):
                 f"{self.n_neighbors} neighbors; scale the features or set graph='neighbors'"
             )
             return Verdict(scores, None, reason)
-        # In the one-thread frame of all work: the bits must not depend on the machine's cores.
+        # `run` uses one BLAS thread, so that the bits do not depend on the number of cores.
         random = seeding.generator(reference.entropy, "special_k")
         D = execution.run(embed, [(graph, random)])[0]
         strongest = np.argsort(-np.linalg.norm(D, axis=0), kind="stable")[:_COLUMNS]
         points = np.ascontiguousarray(D[:, strongest])
         best = 1
-        for k in range(2, values[-1] + 1):
+        for k in range(2, k_values[-1] + 1):
             labels = cluster(reference.engine, points, [k], reference.entropy, "special_k")[0]
             largest = max(_largest_bounds(graph, D, labels), default=0.0)
-            if k in values:
-                scores[values.index(k)] = 0.0 - largest
+            if k in k_values:
+                scores[k_values.index(k)] = 0.0 - largest
             if largest > np.log(self.alpha):
                 break
             best, self.own_labels_ = k, labels
-        if best < values[0]:
+        if best < k_values[0]:
             return Verdict(scores, None, f"it found {best} clusters, fewer than k_range has")
         return Verdict(scores, best)
 
 
 def _largest_bounds(graph: csr_array, D: Floats, labels: Ints) -> list[float]:
-    """Log bounds of the pairs of clusters between which most is cut."""
+    """Log bounds of the pairs of clusters with the largest cuts."""
     members = [labels == label for label in np.unique(labels)]
     indicator = np.stack(members, axis=1).astype(float)
     cut = indicator.T @ (graph @ indicator)

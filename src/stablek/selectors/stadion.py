@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -13,16 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.engines import Setting
-from stablek.levels import auto_epsilons
-from stablek.paths import Measurement, point_stability
-from stablek.perturbations import Perturbation, resolve_perturbation
+from stablek.inspection import path_index
+from stablek.paths import collect_groups, measure_paths
+from stablek.points import point_stability
 from stablek.results import Partition, Selection, StabilityPaths
-from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.selectors.reference import Reference
-from stablek.similarity import Similarity, resolve_similarity
+from stablek.settings import make_setting, noise_levels
 
-__all__ = ["Stadion", "check_levels", "make_setting", "measure_paths"]
+__all__ = ["Stadion"]
 
 Floats = NDArray[np.float64]
 
@@ -30,8 +28,8 @@ Floats = NDArray[np.float64]
 class Stadion(BaseSelector):
     """Choose the number of clusters by the stability trade-off of Mourer et al. (2023).
 
-    A good clustering is stable under small noise (between stability), and none of its clusters
-    holds a stable partition inside (within stability). Stadion is the difference of the two,
+    A good clustering survives small noise (between stability), and none of its clusters contains
+    a stable partition of its own (within stability). Stadion is the first minus the second,
     followed along growing noise. It can answer K = 1: no cluster structure.
 
     Parameters
@@ -54,9 +52,8 @@ class Stadion(BaseSelector):
     n_perturbations : int, default=10
         Perturbed copies for each noise level (the paper's D).
     epsilons : "auto" or sequence of float, default="auto"
-        Noise levels, in standard deviations of each feature. "auto" starts with
-        ``n_epsilons`` levels from 0 to the square root of the number of features, and extends
-        or refines them until the crossing lies in the upper half.
+        Noise levels, in standard deviations of each feature. "auto" is the paper's grid:
+        ``n_epsilons`` even levels from 0 to the square root of the number of features.
     n_epsilons : int, default=10
         Number of noise levels of "auto", epsilon 0 included.
     noise_scale : {"feature", "global"}, default="feature"
@@ -64,9 +61,9 @@ class Stadion(BaseSelector):
     similarity : str or callable, default="ari"
         A name from `stablek.similarity.SIMILARITIES`, or ``f(labels, perturbed_labels)``.
     aggregation : {"max", "mean"} or callable, default="max"
-        From a path to a score.
+        Turns a path into a score.
     until_crossing : bool, default=True
-        Only noise levels up to the crossing count: beyond it K = 1 is better than all others.
+        Whether only noise levels up to the crossing count. Beyond it K = 1 beats all others.
     param_name : str, default=None
         The clusterer's parameter that takes the values of ``k_range``; None finds
         ``n_clusters`` or ``n_components``.
@@ -99,6 +96,8 @@ class Stadion(BaseSelector):
         The aggregated paths; higher is better.
     crossing_epsilon_ : float
         The last positive noise level at which some K >= 2 beats K = 1; 0 if there is none.
+    counted_levels_ : ndarray of bool of shape (n_epsilons,)
+        The noise levels that the scores are made of.
     reference_labels_ : ndarray of shape (n_k, n_samples)
         The clusterer's labels on X, for each candidate.
     paths_ : StabilityPaths
@@ -178,49 +177,48 @@ class Stadion(BaseSelector):
     def _measure(
         self, reference: Reference
     ) -> tuple[Sequence[Partition], Setting, StabilityPaths]:
-        """Reference partitions, K = 1 first, and paths; the clusters' own are let go of."""
-        X, values_are_k = reference.X, reference.values_are_k
+        """Reference partitions, K = 1 first, and paths. Partitions of clusters are not kept."""
+        X, values_are_k, engine = reference.X, reference.values_are_k, reference.engine
         aggregating.resolve_aggregation(self.aggregation)
         validation.check_flag("until_crossing", self.until_crossing)
-        parameters = {**self.get_params(deep=False), "random_state": reference.entropy}
-        setting = make_setting(X, reference.clusterer, parameters)
-        epsilons = check_levels(self.epsilons, self.n_epsilons, setting.perturbation)
+        setting = make_setting(
+            X,
+            reference.clusterer,
+            entropy=reference.entropy,
+            perturbation=self.perturbation,
+            scale=self.noise_scale,
+            similarity=self.similarity,
+            relabel=self.relabel,
+        )
+        epsilons = noise_levels(self.epsilons, self.n_epsilons, setting.perturbation, X.shape[1])
         n_draws = validation.check_count("n_perturbations", self.n_perturbations)
         omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
-        candidates = validation.check_k_range(self.k_range, len(X), values_are_k=values_are_k)
+        k_values = validation.check_k_range(self.k_range, len(X), values_are_k=values_are_k)
+        self.k_values_ = np.array(k_values)
         if values_are_k:
-            validation.check_distinct(X, candidates[-1])
+            validation.check_distinct(X, k_values[-1])
 
-        measurement = Measurement(
-            reference.engine,
-            X,
-            reference.partitions(candidates),
-            omega,
-            n_draws,
-            setting,
-            values_are_k=values_are_k,
-            n_jobs=self.n_jobs,
-            progress=progress,
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": progress}
+        partitions = reference.partitions(k_values)
+        collected = collect_groups(
+            engine, X, partitions, omega, setting, values_are_k=values_are_k, **options
         )
         if values_are_k:
-            asked = tuple(p.k for p in measurement.partitions[1:])
-            warn_fewer_clusters(asked, tuple(len(m) for m in measurement.members[1:]))
+            asked = tuple(p.k for p in collected.partitions[1:])
+            warn_fewer_clusters(asked, tuple(len(m) for m in collected.members[1:]))
         self.relabel_ = setting.relabel
-        paths = measure_paths(measurement, epsilons, self.n_epsilons)
-        return measurement.partitions, setting, paths
+        paths = measure_paths(engine, X, collected, epsilons, n_draws, setting, **options)
+        return collected.partitions, setting, paths
 
     def _select(self, **changes: Any) -> Selection:
         options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
-        values_are_k = self.paths_.k_values[0] == 1
-        candidates = tuple(self.k_range) if values_are_k else tuple(self.paths_.k_values[1:])
-        candidates = tuple(v.item() if isinstance(v, np.generic) else v for v in candidates)
+        k_values = tuple(self.k_values_.tolist())
         return aggregating.select(
-            self.paths_, candidates, entropy=self._entropy, **{**options, **changes}
+            self.paths_, k_values, entropy=self._entropy, **{**options, **changes}
         )
 
     def _store(self, selection: Selection) -> None:
-        self.k_values_ = np.array(selection.k_values)
         self.n_clusters_ = selection.n_clusters
         self.best_value_ = selection.best_value
         self.epsilons_ = selection.epsilons
@@ -229,6 +227,7 @@ class Stadion(BaseSelector):
         self.stadion_paths_ = selection.stadion_paths
         self.scores_ = selection.scores
         self.crossing_epsilon_ = selection.crossing_epsilon
+        self.counted_levels_ = selection.counted_levels
         self.selection_frequency_ = selection.selection_frequency
         self.cluster_stability_ = aggregating.cluster_stability(self.paths_, selection)
 
@@ -240,25 +239,21 @@ class Stadion(BaseSelector):
         self.reference_labels_ = np.stack(labels)
         best: Partition = partition_of[self.best_value_]
         self.labels_ = best.labels.copy()
+        if best is partitions[0] and not reference.values_are_k:
+            self.best_estimator_ = None
+        else:
+            self._store_best(reference, self.best_value_)
         if best is partitions[0]:
-            self.best_estimator_ = reference.estimator(1) if reference.values_are_k else None
             self.point_stability_ = np.ones(len(reference.X))
             return
-        self.best_estimator_ = reference.estimator(self.best_value_)
         self.point_stability_ = point_stability(
             reference.engine,
             reference.X,
             best,
             self.paths_.n_draws,
-            self.epsilons_[self._counted()],
+            self.epsilons_[self.counted_levels_],
             setting,
             n_jobs=self.n_jobs,
-        )
-
-    def _counted(self) -> NDArray[np.bool_]:
-        """Which noise levels the scores are made of."""
-        return aggregating.counted_levels(
-            self.epsilons_, self.crossing_epsilon_, until_crossing=self.until_crossing
         )
 
     def reselect(
@@ -321,8 +316,7 @@ class Stadion(BaseSelector):
         check_is_fitted(self)
         validation.check_choice("library", library, ["pandas", "polars"])
         n_k, n_epsilons = self.stadion_paths_.shape
-        path_of = {value: path for path, value in enumerate(self.paths_.k_values)}
-        index = [path_of[k] for k in self.k_values_.tolist()]
+        index = path_index(self)
         columns = {
             "k": np.repeat(self.k_values_, n_epsilons),
             "epsilon": np.tile(self.epsilons_, n_k),
@@ -333,7 +327,7 @@ class Stadion(BaseSelector):
             "stadion": self.stadion_paths_.ravel(),
             "stadion_se": self.paths_.stadion_standard_error[index].ravel(),
             "score": np.repeat(self.scores_, n_epsilons),
-            "counted": np.tile(self._counted(), n_k),
+            "counted": np.tile(self.counted_levels_, n_k),
             "selected": np.repeat(self.k_values_ == self.best_value_, n_epsilons),
         }
         if library == "pandas":
@@ -343,82 +337,3 @@ class Stadion(BaseSelector):
         import polars as pl
 
         return pl.DataFrame(columns)
-
-
-def make_setting(X: Floats, clusterer: Any, parameters: dict[str, Any]) -> Setting:
-    """What holds for the whole run, from checked parameters."""
-    perturbation = resolve_perturbation(parameters["perturbation"])
-    return Setting(
-        entropy=entropy_of(parameters["random_state"]),
-        perturbation=perturbation,
-        scale=noise_scale(X, parameters["noise_scale"]),
-        similarity=_usable(resolve_similarity(parameters["similarity"])),
-        relabel=_resolve_relabel(parameters["relabel"], clusterer, perturbation),
-    )
-
-
-def check_levels(epsilons: Any, n_epsilons: Any, perturbation: Perturbation) -> Floats | None:
-    """Explicit noise levels, those of a kind that has a fixed range, or None for a search."""
-    n_epsilons = validation.check_count("n_epsilons", n_epsilons, 2)
-    explicit = validation.check_epsilons(epsilons, perturbation.levels)
-    if explicit is not None or perturbation.levels == "amplitude":
-        return explicit
-    if perturbation.levels == "share":
-        return np.linspace(0.0, 0.9, n_epsilons)
-    return np.ones(1)
-
-
-def measure_paths(
-    measurement: Measurement, epsilons: Floats | None, n_epsilons: int
-) -> StabilityPaths:
-    """Paths on these noise levels; None searches for levels that show the crossing."""
-    if epsilons is not None:
-        return measurement.measure(epsilons)
-    start = float(np.sqrt(measurement.X.shape[1]))
-    return auto_epsilons(measurement, n_epsilons, start)
-
-
-def noise_scale(X: Floats, kind: str) -> Floats:
-    """Standard deviation of each feature, or one pooled value for all."""
-    validation.check_choice("noise_scale", kind, ["feature", "global"])
-    scale = np.array([_deviation(column) for column in X.T])
-    if not scale.any():
-        warnings.warn(
-            "All features of X are constant: there is nothing to cluster",
-            UserWarning,
-            stacklevel=4,
-        )
-    if kind == "global":
-        return np.full_like(scale, np.sqrt(np.mean(scale**2)))
-    return scale
-
-
-def _deviation(column: Floats) -> float:
-    """Standard deviation; by way of the range, since squares of tiny numbers would vanish."""
-    low, spread = column.min(), np.ptp(column)
-    return float(((column - low) / spread).std() * spread) if spread > 0 else 0.0
-
-
-def _resolve_relabel(
-    relabel: str, clusterer: Any, perturbation: Perturbation
-) -> Literal["refit", "extend"]:
-    validation.check_choice("relabel", relabel, ["auto", "refit", "extend"])
-    reason = perturbation.no_extension
-    if reason is not None:
-        reason = f"perturbation {perturbation.name!r} does not allow it: {reason}"
-    elif not hasattr(clusterer, "predict"):
-        reason = f"{type(clusterer).__name__} cannot predict"
-    if relabel == "extend" and reason is not None:
-        raise ValueError(f"relabel='extend' is not possible: {reason}. Use relabel='refit'")
-    return "extend" if relabel != "refit" and reason is None else "refit"
-
-
-def _usable(similarity: Similarity) -> Similarity:
-    if not similarity.identical_is_one:
-        warnings.warn(
-            f"similarity {similarity.name!r} is not 1 for identical partitions, so between and "
-            f"within stability of different K are not on one scale; 'ari' is a safe choice",
-            UserWarning,
-            stacklevel=4,
-        )
-    return similarity

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit_sums
+from stablek.kernels.compiling import inner, jit_reordered
 from stablek.kernels.mixture.densities import Gaussians, block_size, gaps_to, log_density
 
 __all__ = [
@@ -81,7 +81,7 @@ def _exp(x: float) -> float:
     return series * bits.view(np.float64) if x > -708.0 else 0.0
 
 
-@jit_sums
+@jit_reordered
 def _add_moments(gaps: Floats, share: Floats, size: int, sums: Floats, squares: Floats) -> float:
     """Add the moments of a block of points for one component; return their mass."""
     mass = 0.0
@@ -104,7 +104,7 @@ def _add_moments(gaps: Floats, share: Floats, size: int, sums: Floats, squares: 
     return mass
 
 
-@jit_sums
+@jit_reordered
 def _log_likelihood(top: Floats, total: Floats, size: int) -> float:
     """Sum top + log(total) over points; products come before logarithms, which are slow."""
     result = 0.0

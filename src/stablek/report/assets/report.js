@@ -1,4 +1,4 @@
-/* One state, one way to change it: every chart and table is drawn from `state`. */
+/* All charts and tables are drawn from `state`. */
 (function () {
   "use strict";
 
@@ -30,7 +30,7 @@
   const named = (k) => `${P} = ${text(S.candidates[k].value, 6)}`;
   const plural = (n) => `${n} cluster${n === 1 ? "" : "s"}`;
   const clusterName = (label) => (label < 0 ? "noise" : String(label));
-  // Plotly reads some tags in its texts: what comes from data must not be read.
+  // Plotly interprets some tags in its texts: escape what comes from the data.
   const plain = (s) => String(s).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const brief = (s, n = 60) => (s.length > n ? s.slice(0, n - 1) + "…" : s);
 
@@ -67,7 +67,7 @@
     ...CONFIG,
     displayModeBar: touch ? false : "hover",
     doubleClick: "reset",
-    // Named one by one: Plotly also has buttons that send the data away.
+    // List the buttons, because Plotly also has buttons that upload the data.
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
   };
 
@@ -194,7 +194,7 @@
       }
       const axis = (i) => ({ title: { text: plain(brief(view.axes[i])), standoff: 8 }, fixedrange: false, zeroline: false });
       const made = layout({ xaxis: axis(0), yaxis: { ...axis(1), ...(view.axes[1] ? {} : { showticklabels: false, showgrid: false, range: [-0.5, 1.5] }) } });
-      // On a phone a finger scrolls the page.
+      // On a touch screen, dragging scrolls the page.
       made.dragmode = touch ? false : "zoom";
       return { data, layout: made, config: SCATTER_CONFIG };
     },
@@ -252,7 +252,7 @@
   function draw(ids = charts) {
     for (const id of ids) {
       const { data, layout: made, config } = builders[id]();
-      // A browser lays paper out after the last script has run: give the size in numbers.
+      // The browser computes the layout for paper after all scripts: set the size here.
       if (root.dataset.printing) Object.assign(made, { autosize: false, width: $(id).clientWidth, height: $(id).clientHeight });
       Plotly.react(id, data, made, config || CONFIG);
     }
@@ -277,7 +277,7 @@
   }
   function nothing(table) {
     table.replaceChildren(element("tbody", {}, element("tr", {}, element("td", {},
-      `The partition of ${named(current())} is not kept in this report.`))));
+      `This report does not contain the partition of ${named(current())}.`))));
   }
   function drawClusters(clusters) {
     const table = $("clusters");
@@ -328,7 +328,7 @@
     table.replaceChildren(header(["cluster", ...names]), body);
   }
 
-  // ---- words that follow the state ----------------------------------------------------------
+  // ---- texts that depend on the state ----------------------------------------------------------
   function drawWords() {
     const k = current();
     const c = S.candidates[k];
@@ -344,8 +344,8 @@
       const sample = view.n_shown < view.n_total
         ? `A random sample of ${view.n_shown.toLocaleString("en")} of ${view.n_total.toLocaleString("en")} points.`
         : `All ${view.n_total.toLocaleString("en")} points.`;
-      const fade = k === S.selected && view.stability ? " The fainter a point, the less stable; the least stable are ringed." : "";
-      const height = view.axes[1] ? "" : " The height means nothing.";
+      const fade = k === S.selected && view.stability ? " Faint points are unstable. Rings mark the least stable points." : "";
+      const height = view.axes[1] ? "" : " The height has no meaning.";
       $("h-scatter").textContent = `Partition for ${brief(named(k))}`;
       $("scatter-hint").textContent = sample + fade + height;
     }
@@ -365,7 +365,7 @@
     $("epsilon-value").textContent = fixed(S.paths.epsilons[e], 3);
     const bold = (s) => element("b", {}, s);
     const words = [bold(named(k)), `: between ${fixed(values[0], 3)} − within ${fixed(values[1], 3)} = Stadion `, bold(fixed(values[2], 3))];
-    if (S.paths.epsilons[e] === 0) words.push(". Without noise nothing is decided.");
+    if (S.paths.epsilons[e] === 0) words.push(". Without noise, this decides nothing.");
     else {
       words.push(". Best at this level: ", bold(named(order[0])), ` (${fixed(S.paths.stadion[order[0]][e], 3)}).`);
       if (!S.paths.counted[e]) words.push(" This level does not count.");
@@ -413,7 +413,7 @@
   }
   let waiting = 0;
   function hover(k) {
-    // Wait a moment, so that a pointer on its way elsewhere redraws nothing.
+    // Wait a moment: a pointer that only passes over should not redraw the charts.
     clearTimeout(waiting);
     waiting = setTimeout(() => {
       if (state.hovered === k || (k === state.k && state.hovered === null)) return;
@@ -433,7 +433,7 @@
 
   if (S.paths) {
     const slider = $("epsilon");
-    // Start where the answer's path is highest among the levels that count.
+    // Start at the level that counts where the path of the answer is highest.
     const counted = S.paths.epsilons.map((_, i) => i).filter((i) => S.paths.counted[i]);
     state.epsilon = counted.reduce((best, i) => (S.paths.stadion[answer][i] > S.paths.stadion[answer][best] ? i : best), counted[0]);
     slider.value = state.epsilon;

@@ -1,28 +1,26 @@
-"""Cuts of a dendrogram that is kept as spanning edges.
-
-Cutting it at k clusters is leaving out the k - 1 highest edges, and the dendrogram of a node is
-the edges among its points.
-"""
+"""Cuts of a dendrogram: the clusters that remain without its k - 1 highest edges."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
 
-__all__ = ["cut", "largest"]
+__all__ = ["cut", "cut_labels", "largest"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
 @inner
-def largest(ks: Ints) -> int:
-    """The largest of some numbers."""
-    found: int = ks[0]
-    for i in range(1, ks.shape[0]):
-        found = max(found, ks[i])
+def largest(k_values: Ints) -> int:
+    """Largest of some numbers of clusters."""
+    found: int = k_values[0]
+    for i in range(1, k_values.shape[0]):
+        found = max(found, k_values[i])
     return found
 
 
@@ -36,14 +34,14 @@ def _root(parent: Ints, i: int) -> int:
 
 @inner
 def _join(parent: Ints, a: int, b: int) -> None:
-    """Union that keeps the lowest member as the root, so labels follow first appearance."""
+    """Join two sets. The lowest member is the root, so that labels follow first appearance."""
     a, b = _root(parent, a), _root(parent, b)
     parent[max(a, b)] = min(a, b)
 
 
 @inner
 def _number(parent: Ints, labels: Ints) -> None:
-    """Label the sets of a union in order of first appearance."""
+    """Label the sets in order of first appearance."""
     n_labels = 0
     for i in range(parent.shape[0]):
         root = _root(parent, i)
@@ -55,18 +53,20 @@ def _number(parent: Ints, labels: Ints) -> None:
 
 
 @jit
-def cut(first: Ints, second: Ints, height: Floats, ks: Ints, finest: Ints, coarser: Ints) -> int:
-    """Partitions of a dendrogram into each of several numbers of clusters.
+def cut(
+    first: Ints, second: Ints, height: Floats, k_values: Ints, finest: Ints, coarser: Ints
+) -> int:
+    """Cut a dendrogram into each of several numbers of clusters.
 
     Parameters
     ----------
     first, second, height : ndarray of shape (n - 1,)
         Edges, from `grow`.
-    ks : ndarray of shape (n_ks,)
+    k_values : ndarray of shape (n_k,)
         Numbers of clusters, from 1.
     finest : ndarray of shape (n,)
         Output: labels of the partition with the most clusters, in order of first appearance.
-    coarser : ndarray of shape (n_ks, min(max(ks), n))
+    coarser : ndarray of shape (n_k, min(max(k_values), n))
         Output: the label in each partition of every label of the finest one.
 
     Returns
@@ -75,8 +75,8 @@ def cut(first: Ints, second: Ints, height: Floats, ks: Ints, finest: Ints, coars
         Number of clusters of the finest partition.
     """
     n = finest.shape[0]
-    n_finest: int = min(largest(ks), n)
-    # The edges to leave out, highest first; of equal ones the later is the higher.
+    n_finest: int = min(largest(k_values), n)
+    # The edges to leave out, highest first. Of equal heights the later edge is the higher.
     top = np.empty(n_finest, np.intp)
     n_top = 0
     in_top = np.zeros(n, np.bool_)
@@ -98,9 +98,25 @@ def cut(first: Ints, second: Ints, height: Floats, ks: Ints, finest: Ints, coars
         if not in_top[edge]:
             _join(parent, first[edge], second[edge])
     _number(parent, finest)
-    for at in range(ks.shape[0]):
+    for at in range(k_values.shape[0]):
         joined = np.arange(n_finest)
-        for rank in range(ks[at] - 1, n_finest - 1):
+        for rank in range(k_values[at] - 1, n_finest - 1):
             _join(joined, finest[first[top[rank]]], finest[second[top[rank]]])
         _number(joined, coarser[at])
     return n_finest
+
+
+def cut_labels(first: Ints, second: Ints, height: Floats, k_values: Sequence[int]) -> list[Ints]:
+    """Labels of the cut into each number of clusters, in order of first appearance.
+
+    Examples
+    --------
+    >>> ends, height = (np.array([0, 2, 0]), np.array([1, 3, 2])), np.array([1.0, 2.0, 5.0])
+    >>> [labels.tolist() for labels in cut_labels(*ends, height, [2, 3])]
+    [[0, 0, 1, 1], [0, 0, 1, 2]]
+    """
+    n = len(first) + 1
+    finest = np.empty(n, dtype=np.intp)
+    coarser = np.empty((len(k_values), min(max(k_values), n)), dtype=np.intp)
+    cut(first, second, height, np.asarray(k_values, np.intp), finest, coarser)
+    return list(coarser[:, finest])

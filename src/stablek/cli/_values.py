@@ -1,0 +1,91 @@
+"""Types of option values. Argparse puts the name of the option before their messages."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+from collections.abc import Callable
+
+__all__ = ["delimiter", "names", "names_among", "numbers", "seed", "workers"]
+
+_LARGEST = 100_000
+
+
+def numbers(smallest: int) -> Callable[[str], tuple[int, ...]]:
+    """Return the type of a range of whole numbers such as 1:20 or 2,4,8."""
+
+    def parse(text: str) -> tuple[int, ...]:
+        values: list[int] = []
+        for part in text.split(","):
+            found = re.fullmatch(r"\s*(\d{1,9})\s*(?::\s*(\d{1,9})\s*)?", part)
+            if not found:
+                raise argparse.ArgumentTypeError(
+                    f"{text!r} is not a range of whole numbers such as 1:20 or 2,4,8"
+                )
+            first, last = int(found[1]), int(found[2] or found[1])
+            if last - first > _LARGEST:
+                raise argparse.ArgumentTypeError(f"{text!r} is too long a range")
+            if last < first:
+                raise argparse.ArgumentTypeError(f"{text!r} runs backwards")
+            values.extend(range(first, last + 1))
+        if min(values) < smallest:
+            raise argparse.ArgumentTypeError(f"{text!r} must start at {smallest} or above")
+        if values != sorted(set(values)):
+            raise argparse.ArgumentTypeError(f"{text!r} must ascend without repeating a number")
+        return tuple(values)
+
+    return parse
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names separated by commas. Names with commas are in double quotes, as in CSV."""
+    try:
+        cells = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has a line break; put names with line breaks in double quotes"
+        ) from None
+    found = tuple(cell.strip() for cell in cells)
+    if not found or "" in found:
+        raise argparse.ArgumentTypeError(f"{text!r} must be names separated by commas")
+    return found
+
+
+def names_among(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+    """Return the type of known names separated by commas, or "all"."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        found = known if text == "all" else names(text)
+        for name in found:
+            if name not in known:
+                raise argparse.ArgumentTypeError(
+                    f"unknown name {name!r} (choose from {', '.join(known)})"
+                )
+        return tuple(dict.fromkeys(found))
+
+    return parse
+
+
+def delimiter(text: str) -> str:
+    """One character, or the word tab or space."""
+    found = {"\\t": "\t", "tab": "\t", "space": " "}.get(text, text)
+    if len(found) != 1 or not found.isascii() or found in '"\r\n':
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must be one character (ASCII, no quote, no line break), tab or space"
+        )
+    return found
+
+
+def seed(text: str) -> int:
+    """A whole number of at least 0."""
+    if not re.fullmatch(r"\d{1,38}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number of at least 0")
+    return int(text)
+
+
+def workers(text: str) -> int:
+    """A whole number other than 0."""
+    if not re.fullmatch(r"-?\d{1,6}", text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number other than 0")
+    return int(text)

@@ -1,0 +1,133 @@
+"""From a user's parameters to checked settings: noise, noise levels, similarity, relabeling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek import validation
+from stablek.engines.base import Setting
+from stablek.perturbations import PERTURBATIONS, Perturbation, resolve_perturbation
+from stablek.similarity import Similarity, resolve_similarity
+from stablek.warning import warn_user
+
+__all__ = ["make_setting", "noise_levels", "noise_scale"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST_EPSILON = 1e6  # of our own kinds of noise: with much more, squared distances overflow
+_LARGEST_SHARE = 0.9  # of the rows or features that "auto" leaves out
+
+
+def make_setting(
+    X: Floats,
+    clusterer: Any,
+    *,
+    entropy: int,
+    perturbation: str | Callable[..., Any],
+    scale: str,
+    similarity: str | Callable[..., float],
+    relabel: str,
+) -> Setting:
+    """Check what holds for a whole run.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Checked data.
+    clusterer : estimator
+        Tells whether points can be relabeled without a fit.
+    entropy : int
+        From `stablek.seeding.entropy_of`.
+    perturbation, similarity, relabel
+        As for `stablek.Stadion`.
+    scale : {"feature", "global"}
+        The parameter ``noise_scale`` of `stablek.Stadion`.
+    """
+    kind = resolve_perturbation(perturbation)
+    return Setting(
+        entropy=entropy,
+        perturbation=kind,
+        scale=noise_scale(X, scale),
+        similarity=_warned(resolve_similarity(similarity)),
+        relabel=_resolve_relabel(relabel, clusterer, kind),
+    )
+
+
+def noise_levels(
+    epsilons: Any, n_epsilons: int, perturbation: Perturbation, n_features: int
+) -> Floats:
+    """Noise levels: those given, or the fixed grid of "auto".
+
+    For an amplitude this is the paper's grid: even levels from 0 to the square root of the number
+    of features.
+
+    Examples
+    --------
+    >>> noise_levels("auto", 4, resolve_perturbation("uniform"), 9)
+    array([0., 1., 2., 3.])
+    """
+    n_epsilons = validation.check_count("n_epsilons", n_epsilons, 2)
+    given = validation.check_epsilons(epsilons, perturbation.levels)
+    if given is not None:
+        if given[-1] > _LARGEST_EPSILON and perturbation in PERTURBATIONS.values():
+            raise ValueError(
+                f"epsilons must be at most {_LARGEST_EPSILON:g} for perturbation "
+                f"{perturbation.name!r}, got {given[-1]:g}"
+            )
+        return given
+    if perturbation.levels == "single":
+        return np.ones(1)
+    end = _LARGEST_SHARE if perturbation.levels == "share" else np.sqrt(n_features)
+    return np.linspace(0.0, end, n_epsilons)
+
+
+def noise_scale(X: Floats, kind: str) -> Floats:
+    """Standard deviation of each feature, or one pooled value for all.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [2.0, 4.0]])
+    >>> noise_scale(X, "feature")
+    array([1., 2.])
+    """
+    validation.check_choice("noise_scale", kind, ["feature", "global"])
+    scale = np.array([_deviation(column) for column in X.T])
+    if not scale.any():
+        warn_user("All features of X are constant: there is nothing to cluster")
+    if kind == "global":
+        return np.full_like(scale, np.sqrt(np.mean(scale**2)))
+    return scale
+
+
+def _deviation(column: Floats) -> float:
+    """Standard deviation, scaled by the range: squares of tiny numbers would become zero."""
+    low, spread = column.min(), np.ptp(column)
+    return float(((column - low) / spread).std() * spread) if spread > 0 else 0.0
+
+
+def _resolve_relabel(
+    relabel: str, clusterer: Any, perturbation: Perturbation
+) -> Literal["refit", "extend"]:
+    validation.check_choice("relabel", relabel, ["auto", "refit", "extend"])
+    reason = perturbation.no_extension
+    if reason is not None:
+        reason = f"perturbation {perturbation.name!r} does not allow it: {reason}"
+    elif not hasattr(clusterer, "predict"):
+        reason = f"{type(clusterer).__name__} cannot predict"
+    if relabel == "extend" and reason is not None:
+        raise ValueError(f"relabel='extend' is not possible: {reason}. Use relabel='refit'")
+    return "extend" if relabel != "refit" and reason is None else "refit"
+
+
+def _warned(similarity: Similarity) -> Similarity:
+    """The similarity, after a warning if identical partitions do not have similarity 1."""
+    if not similarity.identical_is_one:
+        warn_user(
+            f"similarity {similarity.name!r} is not 1 for identical partitions, so between and "
+            f"within stability of different K are not on one scale; 'ari' is a safe choice"
+        )
+    return similarity
