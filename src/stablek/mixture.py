@@ -1,8 +1,9 @@
-"""Gaussian mixtures with better starts: a model-based hierarchy, or the best of many K-means."""
+"""Gaussian mixtures that start from a model-based hierarchy or the best of many K-means runs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = [
     "KMeansGaussianMixture",
     "SVDGaussianMixture",
     "hierarchical_labels",
+    "hierarchy_rows",
     "start_from_labels",
 ]
 
@@ -24,23 +26,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 MAX_HIERARCHY = 2000
-"""Of more points than this the hierarchy takes a random choice."""
+"""Above this number of points the hierarchy uses a random subsample."""
 
 
 def hierarchical_edges(X: Floats) -> tuple[Ints, Ints]:
-    """Merges of the model-based hierarchy of X, as `stablek.kernels.linkage` keeps dendrograms.
+    """Merges of the model-based hierarchy of X, as pairs of points of the merged clusters.
 
-    The features are standardized and turned to principal components, each divided by the
-    square root of its singular value. Clusters are merged such that the sum over clusters of
-    ``n log(det(W / n) + (trace(W) + a) / n)`` grows least, with W the scatter matrix and a the
-    mean squared distance of the points from their mean over the number of features.
+    The features are standardized and rotated to principal components. Each component is divided
+    by the square root of its singular value. Each merge is the one for which the sum over
+    clusters of ``n log(det(W / n) + (trace(W) + a) / n)`` grows least. W is the scatter matrix,
+    and a is the mean over the features of the variance of the points.
     """
-    from stablek.kernels.hierarchy import grow_gaussian
+    from stablek.kernels.mixture.hierarchy import grow_gaussian
 
     first, second = np.zeros(len(X) - 1, dtype=np.intp), np.zeros(len(X) - 1, dtype=np.intp)
     points = _scaled_components(X)
     floor = float((points**2).sum()) / points.size if points.size else 0.0
-    if floor == 0.0:  # all points are equal: any order will do
+    if floor == 0.0:  # all points are equal, so that any order will do
         return first, np.arange(1, len(X))
     grow_gaussian(points, floor, first, second)
     return first, second
@@ -48,21 +50,21 @@ def hierarchical_edges(X: Floats) -> tuple[Ints, Ints]:
 
 def _scaled_components(X: Floats) -> Floats:
     largest = float(np.abs(X).max(initial=0.0))
-    # By a power of two, which is exact: squares must neither overflow nor vanish.
-    centerd = np.ldexp(X, -int(np.frexp(largest)[1])) if largest > 0.0 else X.copy()
-    centerd -= centerd.mean(axis=0)
-    deviation = centerd.std(axis=0, ddof=1)
+    # Squares must neither overflow nor vanish; division by a power of two is exact.
+    centered = np.ldexp(X, -int(np.frexp(largest)[1])) if largest > 0.0 else X.copy()
+    centered -= centered.mean(axis=0)
+    deviation = centered.std(axis=0, ddof=1)
     rounding = len(X) * np.finfo(float).eps
     varies = deviation > rounding
     if not varies.any():
         return np.empty((len(X), 0))
-    left, singular, _ = np.linalg.svd(centerd[:, varies] / deviation[varies], full_matrices=False)
+    left, singular, _ = np.linalg.svd(centered[:, varies] / deviation[varies], full_matrices=False)
     kept = singular > singular[0] * rounding
     return np.ascontiguousarray(left[:, kept] * np.sqrt(singular[kept]))
 
 
-def hierarchical_labels(X: Floats, ks: Any) -> list[Ints]:
-    """Labels of the hierarchy's cut into each number of clusters.
+def hierarchical_labels(X: Floats, k_values: Sequence[int]) -> list[Ints]:
+    """Labels of the hierarchy cut into each number of clusters.
 
     Examples
     --------
@@ -75,10 +77,25 @@ def hierarchical_labels(X: Floats, ks: Any) -> list[Ints]:
 
     first, second = hierarchical_edges(X)
     finest = np.empty(len(X), dtype=np.intp)
-    coarser = np.empty((len(ks), min(max(ks), len(X))), dtype=np.intp)
+    coarser = np.empty((len(k_values), min(max(k_values), len(X))), dtype=np.intp)
     order = np.arange(len(X) - 1, dtype=np.float64)
-    cut(first, second, order, np.asarray(ks, dtype=np.intp), finest, coarser)
+    cut(first, second, order, np.asarray(k_values, dtype=np.intp), finest, coarser)
     return list(coarser[:, finest])
+
+
+def hierarchy_rows(n: int, random_state: Any) -> Ints | None:
+    """Rows of n points from which the hierarchy is built; None for all.
+
+    Examples
+    --------
+    >>> hierarchy_rows(150, 0)
+    >>> len(hierarchy_rows(5000, 0))
+    2000
+    """
+    if n <= MAX_HIERARCHY:
+        return None
+    random = check_random_state(random_state)
+    return np.sort(random.choice(n, MAX_HIERARCHY, replace=False))
 
 
 def start_from_labels(
@@ -89,14 +106,14 @@ def start_from_labels(
     covariance_type: str = "full",
     reg_covar: float = 1e-6,
 ) -> dict[str, Floats]:
-    """Weights, means and precisions of clusters, to start a mixture from.
+    """Weights, means and precisions of labeled clusters, from which a mixture can start.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         Data.
     labels : ndarray of shape (n_samples,)
-        Clusters, from 0 on.
+        Labels of clusters, from 0 on.
     n_components : int
         Number of clusters.
     covariance_type, reg_covar
@@ -116,7 +133,7 @@ def start_from_labels(
     array([0.327, 0.413, 0.26 ])
     """
     clusters = [X[labels == c] for c in range(n_components)]
-    # Empty clusters, of equal points, are treated as scikit-learn treats them.
+    # Equal points can leave clusters empty. The small number is scikit-learn's.
     counts = np.array([len(c) for c in clusters]) + 10 * np.finfo(float).eps
     means = np.stack([c.sum(axis=0) for c in clusters]) / counts[:, None]
     gaps = [c - mean for c, mean in zip(clusters, means, strict=True)]
@@ -141,7 +158,7 @@ SINGULAR = (
     "covariance (for instance caused by singleton or collapsed samples). Try to decrease the "
     "number of components, increase reg_covar, or scale the input data."
 )
-"""What scikit-learn says of a covariance that is not positive definite."""
+"""Message of scikit-learn for a covariance that is not positive definite."""
 
 
 def _start(weights: Floats, means: Floats, precisions: Floats) -> dict[str, Floats]:
@@ -157,11 +174,11 @@ def _inverse(covariance: Floats) -> Floats:
 
 
 class _StartedGaussianMixture(GaussianMixture, ABC):  # type: ignore[misc]
-    """GaussianMixture that starts from given clusters of some points."""
+    """GaussianMixture that starts from labeled points."""
 
     @abstractmethod
     def _clusters(self, X: Floats) -> tuple[Floats, Ints]:
-        """Points and their labels, to start from."""
+        """Points to start from, and their labels."""
 
     def fit_predict(self, X: Any, y: Any = None) -> Ints:
         """Estimate the model and label X.
@@ -189,7 +206,7 @@ class _StartedGaussianMixture(GaussianMixture, ABC):  # type: ignore[misc]
         plain = GaussianMixture(**{**parameters, "n_init": 1})
         labels = plain.fit_predict(X)
         fitted = {k: v for k, v in vars(plain).items() if k.endswith("_") and k[0] != "_"}
-        # n_features_in_ and feature_names_in_ were set above, from X as it came in.
+        # n_features_in_ and feature_names_in_ were set above, from X as it was given.
         self.__dict__.update({k: v for k, v in fitted.items() if k not in vars(self)})
         self.__dict__.update({k: v for k, v in fitted.items() if not k.endswith("_in_")})
         return np.asarray(labels, dtype=np.intp)
@@ -198,10 +215,10 @@ class _StartedGaussianMixture(GaussianMixture, ABC):  # type: ignore[misc]
 class SVDGaussianMixture(_StartedGaussianMixture):
     """`sklearn.mixture.GaussianMixture` that starts from a model-based hierarchy.
 
-    Same parameters and attributes. The start does not depend on chance unless there are more
-    than 2000 points, of which the hierarchy takes a random 2000; so ``n_init`` and
-    ``init_params`` have no effect. ``weights_init``, ``means_init`` and ``precisions_init`` take
-    the place of the hierarchy's when given.
+    It has the same parameters and attributes. Up to 2000 points the start is not random. With
+    more points the hierarchy uses a random subsample of 2000. So ``n_init`` and ``init_params``
+    have no effect. If ``weights_init``, ``means_init`` or ``precisions_init`` is given, it
+    replaces the value from the hierarchy.
 
     Examples
     --------
@@ -213,9 +230,9 @@ class SVDGaussianMixture(_StartedGaussianMixture):
     """
 
     def _clusters(self, X: Floats) -> tuple[Floats, Ints]:
-        if len(X) > MAX_HIERARCHY:
-            random = check_random_state(self.random_state)
-            X = X[np.sort(random.choice(len(X), MAX_HIERARCHY, replace=False))]
+        rows = hierarchy_rows(len(X), self.random_state)
+        if rows is not None:
+            X = X[rows]
         [labels] = hierarchical_labels(X, [self.n_components])
         return X, labels
 
@@ -223,10 +240,11 @@ class SVDGaussianMixture(_StartedGaussianMixture):
 class KMeansGaussianMixture(_StartedGaussianMixture):
     """`sklearn.mixture.GaussianMixture` that starts from the best of ``n_init`` K-means runs.
 
-    Same parameters and attributes. GaussianMixture itself runs EM from each of ``n_init`` K-means
-    runs and keeps the likeliest model. Here K-means is run ``n_init`` times, and EM once, from
-    the clusters with the lowest inertia. ``init_params`` has no effect; ``weights_init``,
-    ``means_init`` and ``precisions_init`` take the place of the clusters' when given.
+    It has the same parameters and attributes. GaussianMixture runs EM from each of ``n_init``
+    K-means runs and keeps the likeliest model. This class runs K-means ``n_init`` times, and EM
+    once, from the clusters with the lowest inertia. ``init_params`` has no effect. If
+    ``weights_init``, ``means_init`` or ``precisions_init`` is given, it replaces the value from
+    the clusters.
 
     Examples
     --------

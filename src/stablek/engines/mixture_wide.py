@@ -1,42 +1,33 @@
-"""Full Gaussian mixtures in many dimensions, by matrix products.
+"""Gaussian mixtures by matrix products: full covariances, for many features.
 
-A component with fewer points than features varies along as many axes as it has points; off
-these its covariance is ``reg_covar`` alone. So its axes are kept instead of the whole matrix,
-and it costs features times points, not features times features, for each point that it judges.
-A component that several mixtures have in common is made and asked once.
+A component with fewer points than features varies only along the axes that its points span. Off
+these axes its covariance is ``reg_covar`` alone. So only the axes are stored. Work per point is
+then proportional to features times the component's points, not to features squared. A component
+that several mixtures share is computed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import logsumexp
 
+from stablek.blocks import blocks
 from stablek.engines.subspace import Subspace
+from stablek.kernels.packed import PackedGroups
 
-__all__ = ["Component", "Components", "WideMixture", "fit_wide", "is_wide", "wide_agreements"]
+__all__ = ["Component", "Components", "WideFitter", "WideMixture", "wide_agreements"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_WIDE = 96  # features from which matrix products are faster than the kernels
-_BLOCK = 1 << 12  # points that are treated together: memory stays bounded where they are many
-_TINY = 10.0 * np.finfo(float).eps  # added to the components' masses, as scikit-learn does
-
-
-def is_wide(n_features: int) -> bool:
-    """Whether matrix products pay.
-
-    Examples
-    --------
-    >>> is_wide(2), is_wide(100)
-    (False, True)
-    """
-    return n_features >= _WIDE
+_BLOCK = 1 << 12  # rows per block, which bounds the memory for many points
+_TINY = 10.0 * np.finfo(float).eps  # scikit-learn adds this to the masses of components
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +37,14 @@ class Component:
     Parameters
     ----------
     mass : float
-        Number of its points.
+        Sum of its shares in the points.
     mean : ndarray of shape (p,)
     axes : ndarray of shape (p, q) or None
-        Orthonormal; None stands for all of space.
+        Orthonormal axes of its points; None for the whole space.
     factor : ndarray of shape (q, q)
         Upper triangular C with C C' the inverse of the covariance along the axes.
     ridge : float
-        The variance off the axes.
+        Variance off the axes.
     peak : float
         Log of the density at the mean.
     """
@@ -67,7 +58,7 @@ class Component:
 
     @classmethod
     def of(cls, points: Floats, share: Floats, ridge: float) -> Component | None:
-        """The component that has these shares in the points; None if it is singular."""
+        """Component with these shares in the points; None if its covariance is singular."""
         own, p = np.flatnonzero(share), points.shape[1]
         mass = float(share.sum()) + _TINY
         mean = share @ points / mass
@@ -80,7 +71,7 @@ class Component:
             covariance = gaps @ gaps.T
         else:
             covariance = np.zeros((p, p))
-            for block in _blocks(len(points)):
+            for block in blocks(len(points), _BLOCK):
                 gaps = (points[block] - mean) * weights[block]
                 covariance += gaps.T @ gaps
         covariance[np.diag_indices_from(covariance)] += ridge
@@ -99,7 +90,7 @@ class Component:
     def log_density(self, points: Floats) -> Floats:
         """Log of the density at the points."""
         log = np.empty(len(points))
-        for block in _blocks(len(points)):
+        for block in blocks(len(points), _BLOCK):
             gaps = points[block] - self.mean
             along, scaled = self._project(gaps)
             square = self._products(gaps, gaps, along, along, scaled, scaled)
@@ -107,9 +98,9 @@ class Component:
         return log
 
     def expand(self, points: Floats, moves: Floats) -> Floats:
-        """Coefficients of the squared distance to the mean, (3, n), by how far points move.
+        """Coefficients, (3, n), of the squared distance to the mean as a function of the level.
 
-        Distances are in units of the deviation: `log_density` is the peak less half of one.
+        Distances are in units of the deviation: `log_density` is the peak minus half of one.
         """
         gaps = points - self.mean
         along, scaled = self._project(gaps)
@@ -121,7 +112,7 @@ class Component:
         return terms
 
     def covariance(self) -> Floats:
-        """The whole matrix."""
+        """Covariance as a (p, p) matrix."""
         inverse = solve_triangular(self.factor, np.eye(len(self.factor)))
         along = inverse.T @ inverse
         if self.axes is None:
@@ -132,14 +123,18 @@ class Component:
         return np.asarray(whole)
 
     def _project(self, vectors: Floats) -> tuple[Floats, Floats]:
-        """Vectors along the axes, and the same in units of the deviation."""
+        """Components of vectors along the axes, and the same in units of the deviation."""
         along = vectors if self.axes is None else vectors @ self.axes
         return along, along @ self.factor
 
     def _products(
         self, one: Floats, two: Floats, along: Floats, beside: Floats, u: Floats, v: Floats
     ) -> Floats:
-        """Products of vectors in units of the deviation, of which u and v are along the axes."""
+        """Products of vectors in units of the deviation.
+
+        `along` and `beside` are their parts along the axes; u and v are these parts in units of
+        the deviation.
+        """
         products = _dot(u, v)
         if self.axes is not None:
             products += (_dot(one, two) - _dot(along, beside)) / self.ridge
@@ -150,32 +145,29 @@ def _dot(one: Floats, two: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", one, two))
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, start + _BLOCK) for start in range(0, n, _BLOCK))
-
-
 class Components:
-    """Components of points, and their densities there.
+    """Components of points, and their densities at the points.
 
-    Those that have their points alone are kept: in many dimensions nearly all are of this
-    kind, and the next step and the next mixture have them again. Where points are many, they
-    would be too large to keep.
+    Components that do not share their points with others are kept. With many features nearly
+    all components are of this kind, and the next step and the next k need them again.
 
     Parameters
     ----------
     points : ndarray of shape (n, p)
     ridge : float
-        What is added to the variances.
+        Added to the variances.
+    keeps : bool
+        Whether to keep components; with many points they are too large.
     """
 
-    def __init__(self, points: Floats, ridge: float) -> None:
-        self.points, self.ridge = points, ridge
-        self._keeps = len(points) <= _BLOCK
+    def __init__(self, points: Floats, ridge: float, *, keeps: bool) -> None:
+        self.points, self.ridge = np.ascontiguousarray(points), ridge
+        self._keeps = keeps
         self._made: dict[bytes, Component | None] = {}
         self._logs: dict[int, Floats] = {}
 
     def of(self, shares: Floats) -> tuple[Component, ...] | None:
-        """The components that have these shares in the points; None if one is singular."""
+        """Components with these shares in the points; None if one is singular."""
         found = []
         for share in shares:
             component = self._one(share)
@@ -204,7 +196,10 @@ class Components:
 
 @dataclass(frozen=True)
 class WideMixture:
-    """A fitted mixture; in a subspace, if it has one."""
+    """A fitted mixture.
+
+    If there is a subspace, the mixture is one of coordinates in it.
+    """
 
     components: tuple[Component, ...]
     lower_bound: float
@@ -214,13 +209,13 @@ class WideMixture:
 
     @property
     def weights(self) -> Floats:
-        """Of the components."""
+        """Weights of the components."""
         masses = np.array([component.mass for component in self.components])
         return np.asarray(masses / masses.sum())
 
     @property
     def means(self) -> Floats:
-        """Of the components."""
+        """Means of the components."""
         return np.stack([component.mean for component in self.components])
 
     @property
@@ -229,108 +224,140 @@ class WideMixture:
         peaks = np.array([component.peak for component in self.components])
         return np.asarray(np.log(self.weights) + peaks)
 
+    @property
     def covariances(self) -> Floats:
-        """Of the components, (k, p, p)."""
+        """Covariances of the components, (k, p, p)."""
         return np.stack([component.covariance() for component in self.components])
 
-    def log_densities(self, at: Components | Floats) -> Floats:
+    @property
+    def factors(self) -> Floats:
+        """Upper triangular C of each component, with C C' the inverse covariance, (k, p, p)."""
+        return np.stack([np.linalg.inv(np.linalg.cholesky(own)).T for own in self.covariances])
+
+    def compact(self) -> WideMixture:
+        """The mixture itself: it stores nothing that only users ask for."""
+        return self
+
+    def log_densities(self, at: Components) -> Floats:
         """Log of weight times density of each component at points, (k, n)."""
-        if not isinstance(at, Components):
-            at = Components(at, 0.0)
         logs = np.stack([at.log_density(component) for component in self.components])
         return logs + np.log(self.weights)[:, None]
 
-    def predict(self, at: Components | Floats) -> Ints:
-        """Component of the highest posterior of each point; ties to the first."""
-        return np.asarray(self.log_densities(at).argmax(axis=0))
+    def predict(self, points: Floats) -> Ints:
+        """Component of highest posterior of each point; ties go to the first."""
+        if self.subspace is not None:
+            points = self.subspace.coordinates(points)
+        return _highest(self.log_densities(Components(points, 0.0, keeps=False)))
 
-    def bic(self, points: Floats) -> float:
-        """Bayesian information criterion of the mixture; low is good."""
-        n, p = points.shape
+    def bic(self, X: Floats) -> float:
+        """Bayesian information criterion of the mixture; lower is better."""
+        n, p = X.shape
         k = len(self.components)
         n_parameters = k * p * (p + 1) // 2 + k * p + k - 1
-        likelihood = logsumexp(self.log_densities(points), axis=0).sum()
-        return float(n_parameters * np.log(n) - 2.0 * likelihood)
+        logs = self.log_densities(Components(X, 0.0, keeps=False))
+        return float(n_parameters * np.log(n) - 2.0 * logsumexp(logs, axis=0).sum())
 
 
-def fit_wide(
-    components: Components,
-    k: int,
-    tol: float,
-    max_iter: int,
-    start: Components,
-    start_labels: Ints,
-    subspace: Subspace | None = None,
-) -> WideMixture | None:
-    """Fit a mixture; same steps and same end as scikit-learn's. None if it gets singular.
+class WideFitter:
+    """Fits mixtures to points.
 
     Parameters
     ----------
-    components : Components
-        Of the points.
-    k : int
-        Number of components.
-    tol, max_iter
-        As in scikit-learn's GaussianMixture.
-    start, start_labels
-        Points whose labels give the model to start from, mostly the same.
+    points : ndarray of shape (n, p)
+        Points, or their coordinates in the subspace.
+    start_points : ndarray of shape (m, p)
+        Points whose labels give the first model; usually `points`.
+    clusterer : GaussianMixture
+        Its parameters apply.
     subspace : Subspace or None
-        Whose coordinates the points are.
+    keeps : bool
+        As in `Components`.
     """
-    found = start.of((start_labels == np.arange(k)[:, None]).astype(float))
-    bound, n_iter, converged = -np.inf, 0, False
-    while found is not None:
-        model = WideMixture(found, bound, n_iter, converged, subspace)
-        if converged or n_iter == max_iter:
-            return model
-        logs = model.log_densities(components)
-        top = logs.max(axis=0)
-        shares = np.exp(logs - top)
-        total = shares.sum(axis=0)
-        shares /= total
-        before, bound = bound, float(np.mean(top + np.log(total)))
-        n_iter, converged = n_iter + 1, abs(bound - before) < tol
-        found = components.of(shares)
-    return None
+
+    def __init__(
+        self,
+        points: Floats,
+        start_points: Floats,
+        clusterer: Any,
+        subspace: Subspace | None,
+        *,
+        keeps: bool,
+    ) -> None:
+        self.clusterer, self.subspace = clusterer, subspace
+        ridge = float(clusterer.reg_covar)
+        self._here = self._start = Components(points, ridge, keeps=keeps)
+        if start_points is not points:
+            self._start = Components(start_points, ridge, keeps=keeps)
+
+    def fit(self, k: int, labels: Ints) -> WideMixture | None:
+        """Mixture from the start that the labels give; None if a covariance is singular.
+
+        The steps and the stopping rule are those of scikit-learn.
+        """
+        tol, max_iter = float(self.clusterer.tol), int(self.clusterer.max_iter)
+        found = self._start.of((labels == np.arange(k)[:, None]).astype(float))
+        bound, n_iter, converged = -np.inf, 0, False
+        while found is not None:
+            model = WideMixture(found, bound, n_iter, converged, self.subspace)
+            if converged or n_iter == max_iter:
+                return model
+            logs = model.log_densities(self._here)
+            top = logs.max(axis=0)
+            shares = np.exp(logs - top)
+            total = shares.sum(axis=0)
+            shares /= total
+            before, bound = bound, float(np.mean(top + np.log(total)))
+            n_iter, converged = n_iter + 1, abs(bound - before) < tol
+            found = self._here.of(shares)
+        return None
+
+    def predict(self, model: WideMixture) -> Ints:
+        """Component of highest posterior of each of the fitted points."""
+        return _highest(model.log_densities(self._here))
+
+
+def _highest(logs: Floats) -> Ints:
+    return np.asarray(logs.argmax(axis=0))
 
 
 def wide_agreements(
     models: Sequence[WideMixture],
-    points: Floats,
-    moves: Floats,
+    X: Floats,
+    noise: Floats,
     epsilons: Floats,
-    labels: Sequence[Ints],
-    n_labels: Sequence[int],
+    packed: PackedGroups,
 ) -> Floats:
-    """Sums over the contingency tables of labels and of labels of the moved points.
+    """Sums over the contingency tables of reference labels and labels of the noisy points.
 
     Parameters
     ----------
     models : sequence of WideMixture
-    points, moves : ndarray of shape (n, p)
-        Points, and what a noise level multiplies.
+        Models of all partitions, in the space of X.
+    X, noise : ndarray of shape (n_samples, p)
+        Data, and the noise that a noise level multiplies.
     epsilons : ndarray of shape (n_epsilons,)
         Noise levels.
-    labels : sequence of ndarray of shape (n,)
-        For each model reference labels, below its number of `n_labels`.
+    packed : PackedGroups
+        One group, of all rows of X.
 
     Returns
     -------
     ndarray of shape (7, n_models, n_epsilons)
         The fields of `stablek.similarity.Agreement`.
     """
-    from stablek.kernels.mixture_extend import count_moved, sum_tables
+    from stablek.kernels.mixture.extend import count_moved, sum_tables
 
+    all_labels = packed.labels.reshape(len(models), len(X))
     tables = [
-        np.zeros((len(epsilons), n, len(model.components)), dtype=np.intp)
-        for model, n in zip(models, n_labels, strict=True)
+        np.zeros((len(epsilons), n_labels, k), dtype=np.intp)
+        for n_labels, k in zip(packed.n_labels, packed.k_values, strict=True)
     ]
-    for block in _blocks(len(points)):
+    for block in blocks(len(X), _BLOCK):
         terms: dict[int, Floats] = {}
-        for model, own, table in zip(models, labels, tables, strict=True):
+        for model, labels, table in zip(models, all_labels, tables, strict=True):
             for component in model.components:
                 if id(component) not in terms:
-                    terms[id(component)] = component.expand(points[block], moves[block])
-            each = np.stack([terms[id(component)] for component in model.components])
-            count_moved(each, model.offsets, epsilons, own[block], table)
+                    terms[id(component)] = component.expand(X[block], noise[block])
+            own = np.stack([terms[id(component)] for component in model.components])
+            count_moved(own, model.offsets, epsilons, labels[block], table)
     return np.stack([sum_tables(table) for table in tables], axis=1)

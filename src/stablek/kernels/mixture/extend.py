@@ -1,10 +1,10 @@
-"""Labels that given mixtures assign to noisy points, counted into tables.
+"""Labels that reference mixtures give to noisy points, counted for all noise levels at once.
 
-Along growing noise the log density of a component is a quadratic function of the level,
+The log density of a component at a point x that noise z moves is quadratic in the noise level e:
 
     log density(x + e z) = offset - (|u|^2 + 2 e u . v + e^2 |v|^2) / 2,
 
-with u = (x - mean) C and v = z C: two products with the factor C serve all levels.
+with u = (x - mean) C and v = z C. So two products with the factor C serve all levels.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from stablek.kernels.agreement import N_SUMS, agreement
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.mixture import block_size, gaps_to, project
+from stablek.kernels.mixture.densities import block_size, gaps_to, project
+from stablek.kernels.packed import PackedGroups
 
 __all__ = ["count_moved", "extend_agreements", "sum_tables"]
 
@@ -27,13 +28,7 @@ def extend_agreements(
     X: Floats,
     noise: Floats,
     epsilons: Floats,
-    rows: Ints,
-    row_starts: Ints,
-    ks: Ints,
-    k_starts: Ints,
-    labels: Ints,
-    label_starts: Ints,
-    n_labels: Ints,
+    packed: PackedGroups,
     means: Floats,
     factors: Floats,
     offsets: Floats,
@@ -43,73 +38,60 @@ def extend_agreements(
     Parameters
     ----------
     X, noise : ndarray of shape (n_samples, p)
-        Data, and what a noise level multiplies.
+        Data, and the noise that a noise level multiplies.
     epsilons : ndarray of shape (n_epsilons,)
         Noise levels.
-    rows, row_starts, ks, k_starts, labels, label_starts, n_labels : ndarray
-        Groups as `stablek.engines.packing` lays them out; `ks` are numbers of components.
+    packed : PackedGroups
+        The groups. A partition into k clusters has a model of k components.
     means, factors, offsets : ndarray
-        Models, the components of one after those of the other.
+        The components of all models, laid end to end.
 
     Returns
     -------
-    ndarray of shape (7, len(ks), n_epsilons)
+    ndarray of shape (7, n_partitions, n_epsilons)
         The fields of `stablek.similarity.Agreement`.
     """
     n_levels, n_features = epsilons.shape[0], X.shape[1]
-    result = np.empty((N_SUMS, ks.shape[0], n_levels))
-    sums = np.empty(N_SUMS)
+    k_values, n_labels = packed.k_values, packed.n_labels
+    result, sums = np.empty((N_SUMS, k_values.shape[0], n_levels)), np.empty(N_SUMS)
     block = block_size(n_features)
     points, moves = np.empty((n_features, block)), np.empty((n_features, block))
     gaps, u, v = np.empty((n_features, block)), np.empty(block), np.empty(block)
     terms = np.empty((3, block))
     best, found = np.empty((n_levels, block)), np.empty((n_levels, block), np.intp)
-    first = 0
-    for group in range(row_starts.shape[0] - 1):
-        begin, end = k_starts[group], k_starts[group + 1]
-        n = row_starts[group + 1] - row_starts[group]
-        table_at = np.zeros(end - begin + 1, np.intp)
-        for at in range(begin, end):
-            table_at[at - begin + 1] = table_at[at - begin] + n_labels[at] * ks[at] * n_levels
-        tables = np.zeros(table_at[end - begin], np.intp)
-        for start in range(0, n, block):
-            size = min(block, n - start)
-            low = row_starts[group] + start
-            _gather(X, rows[low : low + size], points)
-            _gather(noise, rows[low : low + size], moves)
-            one = first
-            for at in range(begin, end):
-                k = ks[at]
+    first = 0  # component of the group
+    for group in range(packed.row_starts.shape[0] - 1):
+        low, high = packed.row_starts[group], packed.row_starts[group + 1]
+        begin, end = packed.partition_starts[group], packed.partition_starts[group + 1]
+        table_starts = np.zeros(end - begin + 1, np.intp)
+        for q in range(begin, end):
+            size = n_levels * n_labels[q] * k_values[q]
+            table_starts[q - begin + 1] = table_starts[q - begin] + size
+        tables = np.zeros(table_starts[end - begin], np.intp)
+        for start in range(low, high, block):
+            size = min(block, high - start)
+            _gather(X, packed.rows[start : start + size], points)
+            _gather(noise, packed.rows[start : start + size], moves)
+            at = first
+            for q in range(begin, end):
+                _reset(size, best, found)
+                for component in range(k_values[q]):
+                    gaps_to(points, 0, size, means[at], gaps)
+                    _expand(gaps, moves, factors[at], size, u, v, terms)
+                    _take_higher(terms, offsets[at], epsilons, component, size, best, found)
+                    at += 1
+                labels = packed.labels[packed.label_starts[q] + start - low :]
                 for level in range(n_levels):
+                    base = table_starts[q - begin] + level * n_labels[q] * k_values[q]
                     for i in range(size):
-                        best[level, i] = -np.inf
-                        found[level, i] = 0
-                for component in range(k):
-                    gaps_to(points, 0, size, means[one + component], gaps)
-                    _expand(gaps, moves, factors[one + component], size, u, v, terms)
-                    for level in range(n_levels):
-                        _challenge(
-                            terms,
-                            offsets[one + component],
-                            epsilons[level],
-                            component,
-                            size,
-                            best[level],
-                            found[level],
-                        )
-                one += k
-                for level in range(n_levels):
-                    base = table_at[at - begin] + level * n_labels[at] * k
-                    for i in range(size):
-                        reference = labels[label_starts[at] + start + i]
-                        tables[base + reference * k + found[level, i]] += 1
-        for at in range(begin, end):
+                        tables[base + labels[i] * k_values[q] + found[level, i]] += 1
+        for q in range(begin, end):
             for level in range(n_levels):
-                base = table_at[at - begin] + level * n_labels[at] * ks[at]
-                agreement(tables, base, n_labels[at], ks[at], sums)
+                base = table_starts[q - begin] + level * n_labels[q] * k_values[q]
+                agreement(tables, base, n_labels[q], k_values[q], sums)
                 for field in range(N_SUMS):
-                    result[field, at, level] = sums[field]
-            first += ks[at]
+                    result[field, q, level] = sums[field]
+            first += k_values[q]
     return result
 
 
@@ -124,26 +106,22 @@ def count_moved(
     terms : ndarray of shape (k, 3, n)
         |u|^2, 2 u . v and |v|^2 for each component and point.
     offsets : ndarray of shape (k,)
-        Of the components.
+        Offsets of the components.
     epsilons : ndarray of shape (n_epsilons,)
         Noise levels.
     labels : ndarray of shape (n,)
         Reference labels.
     tables : ndarray of shape (n_epsilons, n_labels, k)
-        What is found is added here.
+        The counts are added to these tables.
     """
-    k, _, n = terms.shape
-    best, found = np.empty(n), np.empty(n, np.intp)
-    for level in range(epsilons.shape[0]):
+    n_levels, n = epsilons.shape[0], labels.shape[0]
+    best, found = np.empty((n_levels, n)), np.empty((n_levels, n), np.intp)
+    _reset(n, best, found)
+    for component in range(offsets.shape[0]):
+        _take_higher(terms[component], offsets[component], epsilons, component, n, best, found)
+    for level in range(n_levels):
         for i in range(n):
-            best[i] = -np.inf
-            found[i] = 0
-        for component in range(k):
-            _challenge(
-                terms[component], offsets[component], epsilons[level], component, n, best, found
-            )
-        for i in range(n):
-            tables[level, labels[i], found[i]] += 1
+            tables[level, labels[i], found[level, i]] += 1
 
 
 @jit
@@ -160,10 +138,19 @@ def sum_tables(tables: Ints) -> Floats:
 
 @inner
 def _gather(X: Floats, rows: Ints, points: Floats) -> None:
-    """Rows of X, feature by feature."""
+    """Write rows of X, feature by feature."""
     for feature in range(X.shape[1]):
         for i in range(rows.shape[0]):
             points[feature, i] = X[rows[i], feature]
+
+
+@inner
+def _reset(size: int, best: Floats, found: Ints) -> None:
+    """Forget what was found for a block of points."""
+    for level in range(best.shape[0]):
+        for i in range(size):
+            best[level, i] = -np.inf
+            found[level, i] = 0
 
 
 @inner
@@ -201,19 +188,21 @@ def _expand(
 
 
 @inner
-def _challenge(
+def _take_higher(
     terms: Floats,
     offset: float,
-    epsilon: float,
+    epsilons: Floats,
     component: int,
     size: int,
     best: Floats,
     found: Ints,
 ) -> None:
-    """Give a component the points at which its density is the highest so far."""
+    """Give a component the points where its density is the highest so far, for each level."""
     square, cross, own = terms[0], terms[1], terms[2]
-    for i in range(size):
-        log = offset - 0.5 * (square[i] + epsilon * (cross[i] + epsilon * own[i]))
-        higher = log > best[i]
-        best[i] = log if higher else best[i]
-        found[i] = component if higher else found[i]
+    for level in range(epsilons.shape[0]):
+        epsilon, highest, label = epsilons[level], best[level], found[level]
+        for i in range(size):
+            log = offset - 0.5 * (square[i] + epsilon * (cross[i] + epsilon * own[i]))
+            higher = log > highest[i]
+            highest[i] = log if higher else highest[i]
+            label[i] = component if higher else label[i]

@@ -1,0 +1,349 @@
+"""The E step and the M step of expectation-maximization.
+
+The E step sums moments of the points, weighted by the share of each component in them. The M
+step turns the moments into a mixture.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablek.kernels.compiling import inner, jit_reordered
+from stablek.kernels.mixture.densities import Gaussians, block_size, gaps_to, log_density
+
+__all__ = [
+    "DIAG",
+    "FULL",
+    "SPHERICAL",
+    "TIED",
+    "Moments",
+    "expect",
+    "hard_moments",
+    "maximize",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+FULL, TIED, DIAG, SPHERICAL = range(4)
+
+_LOG_2_PI = 1.8378770664093453
+_TINY = 10.0 * 2.220446049250313e-16  # scikit-learn adds this to the masses of components
+_LANES = 16  # products of 256 / 16 factors, each from 1 to k, are far from overflow
+
+
+class Moments(NamedTuple):
+    """Weighted moments of points about the means of the components.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (k,)
+        Sums of weights.
+    sums : ndarray of shape (k, p)
+        Weighted sums of the gaps to the mean.
+    squares : ndarray of shape (k, q, p)
+        Weighted sums of products of gaps; upper triangles, or diagonals if q is 1.
+    """
+
+    masses: Floats
+    sums: Floats
+    squares: Floats
+
+
+@inner
+def _exp(x: float) -> float:
+    """Exponential of a non-positive number, accurate to about the last bit, without branches.
+
+    Adding the large constant rounds to an integer, which the low bits then hold. From there it
+    becomes the exponent of the result. Unlike the library's function, this one lets loops run
+    in vector instructions.
+    """
+    shifted = x * 1.4426950408889634 + 6755399441055744.0
+    whole = shifted - 6755399441055744.0
+    rest = (x - whole * 0.693147180369123816490) - whole * 1.90821492927058770002e-10
+    series = 1.0 / 479001600.0
+    series = series * rest + 1.0 / 39916800.0
+    series = series * rest + 1.0 / 3628800.0
+    series = series * rest + 1.0 / 362880.0
+    series = series * rest + 1.0 / 40320.0
+    series = series * rest + 1.0 / 5040.0
+    series = series * rest + 1.0 / 720.0
+    series = series * rest + 1.0 / 120.0
+    series = series * rest + 1.0 / 24.0
+    series = series * rest + 1.0 / 6.0
+    series = series * rest + 0.5
+    series = series * rest + 1.0
+    series = series * rest + 1.0
+    bits = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52)
+    return series * bits.view(np.float64) if x > -708.0 else 0.0
+
+
+@jit_reordered
+def _add_moments(gaps: Floats, share: Floats, size: int, sums: Floats, squares: Floats) -> float:
+    """Add the moments of a block of points for one component; return their mass."""
+    mass = 0.0
+    for i in range(size):
+        mass += share[i]
+    n_features = gaps.shape[0]
+    diagonal = squares.shape[0] == 1
+    for feature in range(n_features):
+        gap = gaps[feature]
+        total = 0.0
+        for i in range(size):
+            total += share[i] * gap[i]
+        sums[feature] += total
+        for other in range(feature if diagonal else 0, feature + 1):
+            beside = gaps[other]
+            total = 0.0
+            for i in range(size):
+                total += share[i] * gap[i] * beside[i]
+            squares[0 if diagonal else other, feature] += total
+    return mass
+
+
+@jit_reordered
+def _log_likelihood(top: Floats, total: Floats, size: int) -> float:
+    """Sum top + log(total) over points; products come before logarithms, which are slow."""
+    result = 0.0
+    for i in range(size):
+        result += top[i]
+    product = np.ones(_LANES)
+    for start in range(0, size, _LANES):
+        part = total[start : min(start + _LANES, size)]
+        for lane in range(part.shape[0]):
+            product[lane] *= part[lane]
+    for lane in range(_LANES):
+        result += np.log(product[lane])
+    return result
+
+
+@inner
+def expect(points: Floats, model: Gaussians, moments: Moments) -> float:
+    """Take the E step: write the moments, and return the mean log-likelihood of the points.
+
+    The moments are about the present means, which are near the next means.
+    """
+    n_features, n = points.shape
+    means, factors, offsets = model.means, model.factors, model.offsets
+    masses, sums, squares = moments
+    k = means.shape[0]
+    block = block_size(n_features)
+    logs, gaps = np.empty((k, block)), np.empty((n_features, block))
+    top, total, y = np.empty(block), np.empty(block), np.empty(block)
+    _zero(masses, sums, squares)
+    likelihood = 0.0
+    for begin in range(0, n, block):
+        size = min(block, n - begin)
+        for component in range(k):
+            gaps_to(points, begin, size, means[component], gaps)
+            log_density(gaps, factors[component], offsets[component], size, y, logs[component])
+        for i in range(size):
+            top[i] = logs[0, i]
+            total[i] = 0.0
+        for component in range(1, k):
+            log = logs[component]
+            for i in range(size):
+                top[i] = log[i] if log[i] > top[i] else top[i]
+        for component in range(k):
+            log = logs[component]
+            for i in range(size):
+                log[i] = _exp(log[i] - top[i])
+                total[i] += log[i]
+        likelihood += _log_likelihood(top, total, size)
+        for i in range(size):
+            total[i] = 1.0 / total[i]
+        for component in range(k):
+            share = logs[component]
+            for i in range(size):
+                share[i] *= total[i]
+            gaps_to(points, begin, size, means[component], gaps)
+            masses[component] += _add_moments(
+                gaps, share, size, sums[component], squares[component]
+            )
+    average: float = likelihood / n
+    return average
+
+
+@inner
+def _zero(masses: Floats, sums: Floats, squares: Floats) -> None:
+    for component in range(masses.shape[0]):
+        masses[component] = 0.0
+        for feature in range(sums.shape[1]):
+            sums[component, feature] = 0.0
+            for row in range(squares.shape[1]):
+                squares[component, row, feature] = 0.0
+
+
+@inner
+def hard_moments(points: Floats, labels: Ints, means: Floats, moments: Moments) -> None:
+    """Write the means of labeled points, and the moments about these means."""
+    n_features, n = points.shape
+    masses, sums, squares = moments
+    k = masses.shape[0]
+    _zero(masses, means, squares)
+    for i in range(n):
+        masses[labels[i]] += 1.0
+    for feature in range(n_features):
+        source = points[feature]
+        for i in range(n):
+            means[labels[i], feature] += source[i]
+        for component in range(k):
+            means[component, feature] /= max(masses[component], 1.0)
+    _zero(masses, sums, squares)
+    block = block_size(n_features)
+    gaps, share = np.empty((n_features, block)), np.empty(block)
+    for begin in range(0, n, block):
+        size = min(block, n - begin)
+        own = labels[begin : begin + size]
+        for component in range(k):
+            for i in range(size):
+                share[i] = 1.0 if own[i] == component else 0.0
+            gaps_to(points, begin, size, means[component], gaps)
+            masses[component] += _add_moments(
+                gaps, share, size, sums[component], squares[component]
+            )
+
+
+@inner
+def maximize(kind: int, reg_covar: float, moments: Moments, model: Gaussians) -> bool:
+    """Take the M step: write the model; return whether all covariances are positive definite.
+
+    The moments are about the means that the model has on entry.
+    """
+    weights, _, covariances, factors, offsets = model
+    n_features = model.means.shape[1]
+    total = _divide_moments(kind, moments, model)
+    if kind == TIED:
+        _pool(covariances, total)
+    elif kind == SPHERICAL:
+        _average_features(covariances)
+    for component in range(weights.shape[0]):
+        weights[component] /= total
+        if kind == TIED and component > 0:
+            _copy(covariances, 0, component)
+            _copy(factors, 0, component)
+            offsets[component] = offsets[0]
+            continue
+        sound, logdet = _factor(covariances[component], reg_covar, factors[component])
+        if not sound:
+            return False
+        offsets[component] = logdet - 0.5 * n_features * _LOG_2_PI
+    for component in range(weights.shape[0]):
+        offsets[component] += np.log(weights[component])
+    return True
+
+
+@inner
+def _divide_moments(kind: int, moments: Moments, model: Gaussians) -> float:
+    """Write masses as weights, means, and covariances, all about the new means.
+
+    Returns the total mass. Tied covariances are not divided by masses.
+    """
+    masses, sums, squares = moments
+    weights, means, covariances, _, _ = model
+    k, n_features = means.shape
+    diagonal = squares.shape[1] == 1
+    move = np.empty(n_features)  # of the mean
+    heavy = 0.0
+    for component in range(k):
+        mass = masses[component] + _TINY
+        heavy += mass
+        weights[component] = mass
+        total = sums[component]
+        for feature in range(n_features):
+            old = means[component, feature]
+            means[component, feature] = (total[feature] + masses[component] * old) / mass
+            move[feature] = means[component, feature] - old
+        for feature in range(n_features):
+            for other in range(feature if diagonal else 0, feature + 1):
+                at = 0 if diagonal else other
+                value = squares[component, at, feature]
+                value -= total[feature] * move[other] + move[feature] * total[other]
+                value += masses[component] * move[feature] * move[other]
+                covariances[component, at, feature] = value if kind == TIED else value / mass
+    return heavy
+
+
+@inner
+def _pool(covariances: Floats, mass: float) -> None:
+    """Set the first covariance to the sum of all over the mass."""
+    for row in range(covariances.shape[1]):
+        for column in range(covariances.shape[2]):
+            total = 0.0
+            for component in range(covariances.shape[0]):
+                total += covariances[component, row, column]
+            covariances[0, row, column] = total / mass
+
+
+@inner
+def _average_features(covariances: Floats) -> None:
+    """Set the variance of each feature to the mean variance of the component's features."""
+    for component in range(covariances.shape[0]):
+        variances = covariances[component, 0]
+        total = 0.0
+        for feature in range(variances.shape[0]):
+            total += variances[feature]
+        for feature in range(variances.shape[0]):
+            variances[feature] = total / variances.shape[0]
+
+
+@inner
+def _copy(matrices: Floats, source: int, target: int) -> None:
+    for row in range(matrices.shape[1]):
+        for column in range(matrices.shape[2]):
+            matrices[target, row, column] = matrices[source, row, column]
+
+
+@inner
+def _factor(covariance: Floats, reg_covar: float, factor: Floats) -> tuple[bool, float]:
+    """Complete a covariance and write its factor C; whether it has one, and log det C."""
+    n_features = covariance.shape[1]
+    diagonal = covariance.shape[0] == 1
+    for feature in range(n_features):
+        covariance[0 if diagonal else feature, feature] += reg_covar
+    if not diagonal:
+        for feature in range(n_features):
+            for other in range(feature):
+                covariance[feature, other] = covariance[other, feature]
+        return _inverse_factor(covariance, factor)
+    logdet = 0.0
+    for feature in range(n_features):
+        variance = covariance[0, feature]
+        if not 0.0 < variance < np.inf:
+            return False, 0.0
+        factor[0, feature] = 1.0 / np.sqrt(variance)
+        logdet -= 0.5 * np.log(variance)
+    return True, logdet
+
+
+@inner
+def _inverse_factor(covariance: Floats, factor: Floats) -> tuple[bool, float]:
+    """Write the upper triangular C with C C' the inverse of the covariance; return log det C."""
+    n = covariance.shape[0]
+    lower = np.zeros((n, n))
+    logdet = 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            value = covariance[i, j]
+            for m in range(j):
+                value -= lower[i, m] * lower[j, m]
+            if i > j:
+                lower[i, j] = value / lower[j, j]
+            elif 0.0 < value < np.inf:
+                lower[i, i] = np.sqrt(value)
+                logdet -= np.log(lower[i, i])
+            else:
+                return False, 0.0
+    for column in range(n):
+        for i in range(n):
+            factor[column, i] = 0.0
+        # A column of the inverse of `lower`, transposed, is a row of C.
+        for i in range(column, n):
+            value = 1.0 if i == column else 0.0
+            for m in range(column, i):
+                value -= lower[i, m] * factor[column, m]
+            factor[column, i] = value / lower[i, i]
+    return True, logdet
