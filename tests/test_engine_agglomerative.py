@@ -360,7 +360,7 @@ def test_what_is_not_honored_is_named():
 
 
 @pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
-@pytest.mark.parametrize("n_features", [2, 40])
+@pytest.mark.parametrize("n_features", [1, 2, 40])
 def test_the_estimator_is_as_fitted_by_scikit_learn(linkage, n_features, rng):
     X = rng.normal(size=(60, n_features))
     clusterer = AgglomerativeClustering(linkage=linkage, compute_distances=True)

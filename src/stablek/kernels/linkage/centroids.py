@@ -54,7 +54,7 @@ def merge_centroids(points: Floats, first: Ints, second: Ints, height: Floats) -
                 break
             chain[length], link[length] = near, distance
             length += 1
-        distance = link[length - 1]
+        distance = link[length - 1] if n_features > 1 else 0.5 * link[length - 1]
         length -= 2
         low, high = min(here, near), max(here, near)
         first[edge], second[edge], height[edge] = point[low], point[high], distance
@@ -85,7 +85,8 @@ def _nearest(
     n_features = points.shape[0]
     own = inverse[here]
     best, near = bound, before
-    # The first and the last feature share a pass. A lone feature counts twice, which is harmless.
+    # The first and the last feature share a pass. So a lone feature counts twice, which doubles
+    # all squared distances; `merge_centroids` halves the heights.
     last = n_features - 1
     home, away = points[0, here], points[last, here]
     points[0, here] = np.inf  # not its own neighbor
