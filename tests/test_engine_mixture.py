@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -523,6 +525,15 @@ def test_no_groups_and_groups_without_partitions_are_no_error():
     shapes = [values.shape for values in eng.similarities(X, groups, 0, EPSILONS, conf)]
     assert shapes == [(0, 3), (1, 3)]
     assert eng.similarities(X, groups[:1], 0, EPSILONS, conf)[0].shape == (0, 3)
+
+
+def test_importing_the_map_of_the_kernels_loads_no_kernel():
+    code = (
+        "import sys, stablek.kernels.mixture, stablek.kernels.mixture.ways; "
+        "print([m for m in sys.modules if m == 'numba' or m.startswith('stablek.kernels.mix')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['stablek.kernels.mixture', 'stablek.kernels.mixture.ways']"
 
 
 def test_what_is_not_honored_is_named():
