@@ -70,14 +70,18 @@ class KMeansEngine:
     Parameters
     ----------
     clusterer : KMeans
-        One for which `unsupported` has nothing to say.
+        A clusterer for which `unsupported` returns None.
+    challenge : bool
+        Whether the best restart of a fit is challenged by copies of it in which one center was
+        moved. Without, restarts are as different from each other as scikit-learn's.
     """
 
     prefer: Literal["threads", "processes"] = "threads"
     values_are_independent = True
 
-    def __init__(self, clusterer: Any) -> None:
+    def __init__(self, clusterer: Any, *, challenge: bool = True) -> None:
         self.clusterer = clusterer
+        self.challenge = challenge
 
     def references(
         self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
@@ -167,13 +171,14 @@ class KMeansEngine:
         if given.random_state is not None:
             what = (*what, int(given.random_state))
         automatic = 1 if given.init == "k-means++" else 10
-        return Rule(
+        rule = Rule(
             seeding.seed(entropy, *what),
             automatic if given.n_init == "auto" else int(given.n_init),
             given.init == "k-means++",
             int(given.max_iter),
             float(given.tol) / n_features,
         )
+        return rule if self.challenge else rule._replace(n_challenges=0)
 
     def _references(
         self,

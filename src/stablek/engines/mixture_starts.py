@@ -91,7 +91,12 @@ class _KMeansStarts:
         self.takes_best = isinstance(clusterer, KMeansGaussianMixture)
         self.n_init, self.random_state = int(clusterer.n_init), clusterer.random_state
         best = KMeans(n_init=self.n_init, random_state=self.random_state)
-        self.engine = KMeansEngine(best if self.takes_best else KMeans(n_init=1))
+        # Better runs would be more alike, and the best of the mixtures that start from them worse.
+        self.engine = (
+            KMeansEngine(best)
+            if self.takes_best
+            else KMeansEngine(KMeans(n_init=1), challenge=False)
+        )
 
     def of(self, X: Floats, requests: Sequence[Request], entropy: int, *what: Any) -> list[Start]:
         seeds = [entropy]

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
 SWAPS = 4  # challengers of a winner
-CHALLENGES = 3  # rounds of them, as long as one succeeds
+CHALLENGES = 3  # rounds of them, as long as one succeeds, unless the caller asks for fewer
 FINE = 0.01  # tolerance for a winner, relative to that for the race
 FINE_STEPS = 10  # steps that a winner may take to get there
 
@@ -36,6 +36,7 @@ def race_fits(
     order_k: Ints,
     max_iter: int,
     tol: float,
+    n_challenges: int,
     work: Race,
     centers: Floats,
 ) -> None:
@@ -61,7 +62,7 @@ def race_fits(
         stream(seed, -k, work.state)
         first, n_starts = 0, n_init
         guided = not np.isnan(centers[at, 0])
-        for stage in range(2 + 2 * CHALLENGES if k > 1 else 0):
+        for stage in range(2 + 2 * n_challenges if k > 1 else 0):
             fine = stage % 2 == 1  # the winner goes on alone; this also leaves its labels in work
             if fine:
                 first, n_starts = 0, 1

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.kmeans import SWAPS, race_fits
+from stablek.kernels.kmeans import CHALLENGES, SWAPS, race_fits
 from stablek.kernels.kmeans_boxes import compact_clouds, gains
 from stablek.kernels.kmeans_clouds import center_clouds, label_fits, load_clouds
 from stablek.kernels.kmeans_lloyd import race_memory
@@ -48,6 +48,7 @@ class Rule(NamedTuple):
     plus_plus: bool
     max_iter: int
     tol: float
+    n_challenges: int = CHALLENGES
 
 
 class Task(NamedTuple):
@@ -170,6 +171,7 @@ def _fit_by_pairs(clouds: Clouds, task: Task, fits: Ints, rule: Rule, centers: F
         rule.plus_plus,
         rule.max_iter,
         rule.tol,
+        rule.n_challenges,
         pairs_memory(n_max, width, k_max, rule.n_init),
         centers,
     )
@@ -207,6 +209,7 @@ def _fit_in_tiles(
         order_k,
         rule.max_iter,
         rule.tol,
+        rule.n_challenges,
         race_memory(n_max, width, k_max, max(rule.n_init, SWAPS) + 1),
         centers,
     )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.kmeans import CHALLENGES, FINE, FINE_STEPS, SWAPS, best_restart, draw_swap
+from stablek.kernels.kmeans import FINE, FINE_STEPS, SWAPS, best_restart, draw_swap
 from stablek.kernels.kmeans_lloyd import SAME, drop
 from stablek.kernels.kmeans_starts import draw_point, random, random_rows, stream
 from stablek.kernels.kmeans_tiles import TILE, Clouds, lanes_of, place, score_rows
@@ -122,6 +122,7 @@ def race_pairs(
     plus_plus: bool,
     max_iter: int,
     tol: float,
+    n_challenges: int,
     work: Pairs,
     centers: Floats,
 ) -> None:
@@ -152,7 +153,7 @@ def race_pairs(
         if guided:
             _start_at_centers(clouds, cloud, k, centers, at, n_init * work.stride, work)
         stream(seed, -k, work.state)
-        _race(n, k, n_init, guided, square, tol * square / n, max_iter, work)
+        _race(n, k, n_init, guided, square, tol * square / n, max_iter, n_challenges, work)
         _means(n, k, work, centers, at)
 
 
@@ -165,10 +166,11 @@ def _race(
     square: float,
     limit: float,
     max_iter: int,
+    n_challenges: int,
     work: Pairs,
 ) -> None:
     """Race the starts, and challenge their winner; it is restart 0 in the end."""
-    for stage in range(2 + 2 * CHALLENGES):
+    for stage in range(2 + 2 * n_challenges):
         fine = stage % 2 == 1
         first, n_starts = 0, 1
         if not fine and stage == 0:
