@@ -106,6 +106,32 @@ def test_an_estimator_is_as_fitted_and_makes_no_copy_of_the_data(engine, monkeyp
     assert found.get_params() == {**engine.clusterer.get_params(), "n_clusters": 3}
 
 
+def test_extend_does_not_depend_on_how_tables_are_cut_into_batches(data, engine, monkeypatch):
+    setting = setting_of(data, "extend")
+    groups = groups_of(engine, data, setting)
+    whole = engine.similarities(data, groups, 0, EPSILONS, setting)
+    for cells in (1, 50, 500):
+        monkeypatch.setattr("stablek.engines.kmeans._CELLS", cells)
+        cut = engine.similarities(data, groups, 0, EPSILONS, setting)
+        for one, other in zip(whole, cut, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_many_large_k_take_bounded_memory(engine):
+    """K = 100 to 300 at ten levels: all tables together would take 350 MB."""
+    X = np.random.default_rng(0).normal(size=(310, 2))
+    setting = setting_of(X, "extend")
+    k_values = tuple(range(100, 301))
+    [partitions] = engine.references(X, [Request(None, k_values)], setting.entropy)
+    group = Group(None, partitions)
+    tracemalloc.start()
+    [found] = engine.similarities(X, [group], 0, np.linspace(0.0, 1.0, 10), setting)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.shape == (201, 10)
+    assert peak < 150e6
+
+
 def test_extend_does_not_depend_on_how_rows_are_cut_into_blocks(data, engine, monkeypatch):
     from stablek.kernels import kmeans_batches
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ __all__ = ["KMeansEngine", "unsupported"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+
+_CELLS = 1 << 24  # of the contingency tables that are held at a time
 
 
 def unsupported(clusterer: Any) -> str | None:
@@ -385,6 +387,31 @@ def _extended(
     X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
 ) -> Floats:
     """Sums over the contingency tables of reference labels and nearest reference centers."""
+    batches = _table_batches(groups, len(epsilons))
+    return np.concatenate([_extended_batch(X, b, draw, epsilons, setting) for b in batches])
+
+
+def _table_batches(groups: Sequence[Group], n_levels: int) -> Iterator[list[Group]]:
+    """Groups in batches whose contingency tables take bounded memory; a group may be cut."""
+    batch: list[Group] = []
+    cells = 0
+    for group in groups:
+        own: list[Partition] = []
+        for partition in group.partitions:
+            size = n_levels * partition.k**2
+            if cells and cells + size > _CELLS:
+                yield [*batch, Group(group.rows, tuple(own))]
+                batch, own, cells = [], [], 0
+            own.append(partition)
+            cells += size
+        batch.append(Group(group.rows, tuple(own)))
+    if cells:
+        yield batch
+
+
+def _extended_batch(
+    X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
+) -> Floats:
     from stablek.kernels.agreement import N_SUMS, table_sums
     from stablek.kernels.kmeans_batches import row_blocks
     from stablek.kernels.kmeans_extend import extend_memory, extend_tables
