@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import stablek.engines.mixture
 import stablek.mixture
-from stablek import seeding
+from stablek import Stadion, seeding
 from stablek.engines import mixture_wide
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
@@ -35,6 +35,7 @@ from stablek.mixture import (
 )
 from stablek.perturbations import PERTURBATIONS, resolve_perturbation
 from stablek.results import Group, Partition, Request
+from stablek.selectors.registry import SELECTORS
 from stablek.similarity import SIMILARITIES, resolve_similarity
 
 KINDS = ("full", "tied", "diag", "spherical")
@@ -722,3 +723,28 @@ def test_fewer_different_points_than_components_start_like_scikit_learn():
         theirs = GaussianMixture(4, random_state=0).fit(X)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     assert ours.lower_bound_ == pytest.approx(theirs.lower_bound_, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [60, 150])
+@pytest.mark.parametrize("unit", [1e2, 1e3, 1e4, 3e4, 1e5, 1e6])
+def test_wide_mixtures_refuse_singular_covariances_alike(n, unit):
+    """Whichever selector asks, the answer is a model or scikit-learn's advice."""
+    X = np.random.default_rng(0).normal(size=(n, 120))
+    X[: n // 2] += 3
+    options = {"k_range": [2], "random_state": 0}
+    paths = {"omega": [2], "epsilons": [0.2], "n_perturbations": 1}
+    refused = []
+    for make in (
+        lambda: GaussianMixture(2, random_state=0),
+        lambda: Stadion(GaussianMixture(), **options, **paths),
+        lambda: SELECTORS["bic"](GaussianMixture(), **options),
+    ):
+        try:
+            make().fit(unit * X)
+        except ValueError as error:
+            refused.append("ill-defined" in str(error))
+        else:
+            refused.append(False)
+    assert refused[1] == refused[2]
+    if refused[0]:
+        assert refused[1]

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from stablek.blocks import blocks
 from stablek.engines.subspace import Subspace
 from stablek.kernels.packed import PackedGroups
+from stablek.mixture import SINGULAR
 
 __all__ = ["Component", "Components", "WideFitter", "WideMixture", "wide_agreements"]
 
@@ -76,6 +77,9 @@ class Component:
                 covariance += gaps.T @ gaps
         covariance[np.diag_indices_from(covariance)] += ridge
         if not np.isfinite(covariance).all():
+            return None
+        # The whole matrix, which users get, is singular if its digits do not reach the ridge.
+        if axes is not None and ridge < np.finfo(float).eps * np.abs(covariance).sum(axis=0).max():
             return None
         try:
             lower = cholesky(covariance, lower=True)
@@ -232,7 +236,11 @@ class WideMixture:
     @property
     def factors(self) -> Floats:
         """Upper triangular C of each component, with C C' the inverse covariance, (k, p, p)."""
-        return np.stack([np.linalg.inv(np.linalg.cholesky(own)).T for own in self.covariances])
+        try:
+            lower = np.linalg.cholesky(self.covariances)
+        except np.linalg.LinAlgError:
+            raise ValueError(SINGULAR) from None
+        return np.stack([np.linalg.inv(own).T for own in lower])
 
     def compact(self) -> WideMixture:
         """The mixture itself: it stores nothing that only users ask for."""
