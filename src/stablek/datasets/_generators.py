@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stablek.seeding import entropy_of, generator
-from stablek.validation import check_count
 
 Labeled = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -44,7 +43,7 @@ def make_three_gaussians(
     ((50, 2), [17, 17, 16])
     """
     _check_positive("scale", scale)
-    check_count("n_samples", n_samples, 3)
+    _check_count("n_samples", n_samples, 3)
     return _gaussian_clusters(
         _generator("three_gaussians", random_state),
         [(n_samples + 2 - cluster) // 3 for cluster in range(3)],
@@ -89,7 +88,7 @@ def make_correlated_gaussians(
     >>> X.shape, np.bincount(y).tolist(), bool(np.allclose(X.std(axis=0), 1))
     ((500, 2), [300, 200], True)
     """
-    check_count("n_samples", n_samples, 3)
+    _check_count("n_samples", n_samples, 3)
     _check_positive("separation", separation)
     n_small = int(0.4 * n_samples)
     along = np.array([1.0, 1.0]) / np.sqrt(2)
@@ -134,7 +133,7 @@ def make_symmetric_triangle(
     >>> X.shape, bool(np.allclose(X.mean(axis=0), 0))
     ((300, 2), True)
     """
-    check_count("n_samples", n_samples, 3)
+    _check_count("n_samples", n_samples, 3)
     _check_positive("scale", scale)
     rng = _generator("symmetric_triangle", random_state)
     corner = np.array([0.0, 2.0]) + scale * rng.standard_normal((-(-n_samples // 3), 2))
@@ -254,7 +253,7 @@ def make_golf_ball(n_samples: int = 4002, *, random_state: Any = None) -> Labele
     >>> X.shape, bool(np.allclose(np.linalg.norm(X, axis=1), 1))
     ((4002, 3), True)
     """
-    check_count("n_samples", n_samples)
+    _check_count("n_samples", n_samples)
     rng = _generator("golf_ball", random_state)
     step = np.arange(n_samples)
     height = 1 - (2 * step + 1) / n_samples  # slices of equal height have equal area
@@ -312,9 +311,16 @@ def _one_cluster(X: NDArray[np.float64]) -> Labeled:
 
 
 def _check_shape(n_samples: int, n_features: int) -> tuple[int, int]:
-    return check_count("n_samples", n_samples), check_count("n_features", n_features)
+    return _check_count("n_samples", n_samples), _check_count("n_features", n_features)
 
 
 def _check_positive(name: str, value: float) -> None:
     if not 0 < value < np.inf:
         raise ValueError(f"{name} must be a positive finite number, got {value!r}")
+
+
+def _check_count(name: str, value: int, smallest: int = 1) -> int:
+    # Imported here: shell completion lists the data sets without loading scikit-learn.
+    from stablek.validation import check_count
+
+    return check_count(name, value, smallest)
