@@ -79,7 +79,8 @@ class Component:
         if not np.isfinite(covariance).all():
             return None
         # The whole matrix, which users get, is singular if its digits do not reach the ridge.
-        if axes is not None and ridge < np.finfo(float).eps * np.abs(covariance).sum(axis=0).max():
+        largest = np.abs(covariance).sum(axis=0).max(initial=0.0)  # equal points span no axis
+        if axes is not None and ridge < np.finfo(float).eps * largest:
             return None
         try:
             lower = cholesky(covariance, lower=True)
