@@ -20,7 +20,7 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 from stablek import Stadion
-from stablek.kernels import kmeans_batches
+from stablek.engines.kmeans import similarities
 from study.data import two_gaussians
 
 DIMENSIONS = (2, 10, 30)
@@ -30,12 +30,12 @@ N_SAMPLES, DISTANCE = 200, 4.0
 @contextmanager
 def unguided() -> Iterator[None]:
     """Fits from the random starts alone."""
-    fit = kmeans_batches.fit
+    fit = similarities.fit
 
-    def plain(X: Any, noise: Any, task: Any, guides: Any, rule: Any) -> Any:
-        return fit(X, noise, task, None, rule)
+    def plain(X: Any, noise: Any, plan: Any, guides: Any, parameters: Any) -> Any:
+        return fit(X, noise, plan, None, parameters)
 
-    with mock.patch.object(kmeans_batches, "fit", plain):
+    with mock.patch.object(similarities, "fit", plain):
         yield
 
 

@@ -30,7 +30,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from benchmarks import plain
+from benchmarks import plain, ways
 from stablek import Stadion
 from stablek.datasets import fetch_benchmark
 from stablek.engines import Setting, engine_for
@@ -358,6 +358,13 @@ def indices() -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def ways_gain() -> str:
+    """The same work with each way of the engines switched off."""
+    return "Stadion: K 1..10, omega 2..5, D = 3, 10 levels, one core.\n\n" + table(
+        ways.HEADER, ways.table_rows()
+    )
+
+
 SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "small": ("Against the plain way", small),
     "paper": ("The paper's setting", paper_setting),
@@ -367,6 +374,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "growth": ("Growth with N", growth),
     "kernel": ("The assign kernel", kernel),
     "indices": ("Internal indices", indices),
+    "ways": ("What each way gains", ways_gain),
     "cold": ("First fit", cold),
 }
 

@@ -13,43 +13,39 @@ from numba import njit
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from stablek.kernels.agreement import label_sums, table_sums
-from stablek.kernels.kmeans_batches import (
-    Rule,
-    Task,
+from stablek.blocks import blocks, rows_per_block
+from stablek.engines.kmeans.fits import (
+    FitPlan,
     batches,
     fit,
-    fit_labels,
-    in_units,
     labels_of,
+    lloyd,
     load,
     nearest_labels,
-    row_blocks,
 )
-from stablek.kernels.kmeans_boxes import CENTERS, compact_clouds, near_box
-from stablek.kernels.kmeans_clouds import center_clouds
-from stablek.kernels.kmeans_products import gains_by_pairs
-from stablek.kernels.kmeans_starts import draw_starts, draws_memory
-from stablek.kernels.kmeans_tiles import TILE
+from stablek.kernels.agreement import label_sums, table_sums
+from stablek.kernels.kmeans import ways
+from stablek.kernels.kmeans.boxes import compact_sets, near_box
+from stablek.kernels.kmeans.point_sets import center_sets
+from stablek.kernels.kmeans.records import KMeansParameters
+from stablek.kernels.kmeans.starts import draw_starts, draws_memory
+from stablek.kernels.kmeans.tiles import TILE
 from stablek.perturbations import Draw, uniform
 from stablek.similarity import Agreement, contingency
 
-RULE = Rule(seed=7, n_init=10, plus_plus=True, max_iter=300, tol=1e-4)
+GIVEN = KMeansParameters(seed=7, n_init=10, plus_plus=True, max_iter=300, tol=1e-4)
 
 
-def task_of(X, ks, epsilon=0.0):
-    ks = np.asarray(ks)
-    zero = np.zeros(1, dtype=np.int64)
-    rows = np.arange(len(X))
-    return Task(rows, zero, np.array([len(X)]), np.array([epsilon]), np.zeros_like(ks), ks)
+def plan_of(X, k_values, epsilon=0.0):
+    plan = FitPlan.of_one_set(np.arange(len(X)), k_values)
+    return plan._replace(epsilons=np.array([epsilon]))
 
 
-def fit_all(X, ks, rule=RULE):
-    task = task_of(X, ks)
-    split, clouds, centers = fit(X, X, task, None, rule)
-    centers = in_units(clouds, split, centers, X.shape[1])
-    labels, _ = labels_of(X, task, centers)
-    return np.split(centers, np.cumsum(ks)[:-1]), labels.reshape(len(ks), len(X))
+def fit_all(X, k_values, parameters=GIVEN):
+    plan = plan_of(X, k_values)
+    centers = fit(X, X, plan, None, parameters).centers_of_points(X.shape[1])
+    labels, _ = labels_of(X, plan, centers)
+    return np.split(centers, np.cumsum(k_values)[:-1]), labels.reshape(len(k_values), len(X))
 
 
 def inertia(X, centers, labels):
@@ -106,36 +102,38 @@ def test_nearest_labels_keep_their_precision_far_from_the_origin(rng):
 
 
 def test_blocks_cover_all_rows_and_batches_all_sets():
-    blocks = list(row_blocks(1_000_000, 10))
-    assert blocks[0][0] == 0
-    assert blocks[-1][1] == 1_000_000
-    assert all(a[1] == b[0] for a, b in itertools.pairwise(blocks))
+    rows = list(blocks(1_000_000, rows_per_block(10)))
+    assert rows[0].start == 0
+    assert rows[-1].stop == 1_000_000
+    assert all(a.stop == b.start for a, b in itertools.pairwise(rows))
     sizes = np.array([5, 2_000_000, 3, 4, 262_100, 100])
     cut = list(batches(sizes, 2))
-    assert [i for bounds in cut for i in range(*bounds)] == list(range(6))
-    assert all(sizes[low:high].sum() <= 1 << 18 or high == low + 1 for low, high in cut)
+    assert [i for batch in cut for i in range(batch.start, batch.stop)] == list(range(6))
+    assert all(sizes[b].sum() <= 1 << 18 or b.stop == b.start + 1 for b in cut)
     assert len(cut) < len(sizes)
-    # The limit is on memory: a set takes whole tiles of all features.
-    assert list(batches(np.array([5, 3, 4, 100]), (1 << 22) // 128)) == [(0, 2), (2, 3), (3, 4)]
+    # What counts is the room that they take: whole tiles of all features.
+    cut = batches(np.array([5, 3, 4, 100]), (1 << 22) // 128)
+    assert [(b.start, b.stop) for b in cut] == [(0, 2), (2, 3), (3, 4)]
 
 
 def test_noisy_points_have_the_bits_of_the_perturbation(rng):
     X = rng.normal(size=(150, 3)) * [1.0, 1e3, 1e-3]
     scale, draw = X.std(axis=0), Draw(3, 2, 150)
     noise = scale * draw.noise(3)
-    clouds = load(X, noise, task_of(X, [2], epsilon=0.37))
-    tiles = clouds.points.reshape(-1, 4, TILE)
+    sets = load(X, noise, plan_of(X, [2], epsilon=0.37))
+    tiles = sets.points.reshape(-1, 4, TILE)
     found = tiles.transpose(0, 2, 1).reshape(-1, 4)[:150, :3]
     np.testing.assert_array_equal(found, uniform(X, 0.37, scale, draw))
 
 
 def starts(X, k, *, plus_plus=True, n_init=4):
-    clouds = load(X, X, task_of(X, [k]))
-    center_clouds(clouds)
+    sets = load(X, X, plan_of(X, [k]))
+    center_sets(sets)
     order = np.empty(n_init * k, dtype=np.int64)
     zero = np.zeros(1, dtype=np.int64)
-    scratch = draws_memory(len(X), 2, k, plus_plus)
-    draw_starts(clouds, np.array([k]), 11, n_init, plus_plus, scratch, order, zero)
+    scratch = draws_memory(len(X), k, plus_plus)
+    parameters = GIVEN._replace(seed=11, n_init=n_init, plus_plus=plus_plus)
+    draw_starts(sets, np.array([k]), parameters, scratch, order, zero)
     return order.reshape(n_init, k)
 
 
@@ -165,9 +163,9 @@ def test_random_rows_are_all_equally_likely(rng):
 
 def test_fits_are_fixed_points_of_lloyd(rng):
     X = rng.normal(size=(400, 3))
-    ks = [1, 2, 5, 12]
-    strict = RULE._replace(tol=0.0)
-    for k, centers, labels in zip(ks, *fit_all(X, ks, strict), strict=True):
+    k_values = [1, 2, 5, 12]
+    strict = GIVEN._replace(tol=0.0)
+    for k, centers, labels in zip(k_values, *fit_all(X, k_values, strict), strict=True):
         np.testing.assert_array_equal(labels, plain_labels(X, centers))
         means = [X[labels == c].mean(axis=0) for c in range(k)]
         np.testing.assert_allclose(centers, means, rtol=0, atol=1e-12)
@@ -184,7 +182,7 @@ def test_one_start_without_tolerance_stops_where_sklearn_does():
 def test_max_iter_and_tol_end_the_runs(rng):
     X = rng.normal(size=(2000, 2))
     loss = [
-        inertia(X, *(part[0] for part in fit_all(X, [20], RULE._replace(n_init=1, **changed))))
+        inertia(X, *(part[0] for part in fit_all(X, [20], GIVEN._replace(n_init=1, **changed))))
         for changed in ({"max_iter": 1}, {"tol": 1.0}, {"tol": 0.0})
     ]
     assert loss[0] > 1.02 * loss[2]
@@ -194,9 +192,9 @@ def test_max_iter_and_tol_end_the_runs(rng):
 def test_empty_clusters_are_relocated(rng):
     # With few distinct points, random starts repeat centers, which leaves clusters empty.
     X = np.repeat(rng.normal(size=(12, 2)), 20, axis=0)
-    rule = RULE._replace(n_init=1, plus_plus=False)
+    parameters = GIVEN._replace(n_init=1, plus_plus=False)
     for seed in range(20):
-        _, [labels] = fit_all(X, [8], rule._replace(seed=seed))
+        _, [labels] = fit_all(X, [8], parameters._replace(seed=seed))
         assert len(np.unique(labels)) == 8
 
 
@@ -204,39 +202,42 @@ def test_empty_clusters_are_relocated(rng):
 def test_sets_fitted_together_get_what_each_gets_alone(n_features, rng):
     X = rng.normal(size=(500, n_features))
     sets = [np.arange(0, 120), np.arange(100, 500), np.array([3, 5, 8, 13, 21])]
-    ks = np.array([2, 5, 3, 7, 2, 4])
-    joined = Task(
+    k_values = np.array([2, 5, 3, 7, 2, 4])
+    joined = FitPlan(
         np.concatenate(sets),
         np.array([0, 120, 520]),
         np.array([120, 400, 5]),
         np.zeros(3),
         np.array([0, 0, 1, 1, 2, 2]),
-        ks,
+        k_values,
     )
-    task, clouds, centers = fit(X, X, joined, None, RULE)
-    labels, at = labels_of(X, joined, in_units(clouds, task, centers, n_features))
+    fitted = fit(X, X, joined, None, GIVEN)
+    labels, at = labels_of(X, joined, fitted.centers_of_points(n_features))
     for i, rows in enumerate(sets):
-        _, found = fit_all(X[rows], ks[2 * i : 2 * i + 2])
+        _, found = fit_all(X[rows], k_values[2 * i : 2 * i + 2])
         for f in (0, 1):
             start = at[2 * i + f]
             np.testing.assert_array_equal(labels[start : start + len(rows)], found[f])
 
 
-def fit_by_pairs(monkeypatch, answer):
-    """Have every fit of several clusters by products of pairs, or none."""
-    monkeypatch.setattr(
-        "stablek.kernels.kmeans_batches.gains_by_pairs", lambda _, ks, *__: (ks > 1) & answer
-    )
+def use_only(monkeypatch, *allowed):
+    """Fit every set of several clusters by the first way, or by those that are chosen anyway."""
+    chosen = ways.choose_ways
+
+    def choose(n, k_values, n_features, n_init):
+        found = chosen(n, k_values, n_features, n_init)
+        return np.where((k_values > 1) & ~np.isin(found, allowed), allowed[0], found)
+
+    monkeypatch.setattr(ways, "choose_ways", choose)
 
 
-def noisy_fit(X, ks, epsilon=0.3):
-    """Centers and labels of fits of a noisy copy. Given centers are one of the starts."""
-    task = task_of(X, ks, epsilon)
-    guides = np.concatenate([X[:: len(X) // k][:k] for k in ks])
+def noisy_fit(X, k_values, epsilon=0.3):
+    """Centers and labels of fits of a noisy copy; guided, so that Lloyd's steps decide alone."""
+    guides = np.concatenate([X[:: len(X) // k][:k] for k in k_values])
     noise = np.random.default_rng(1).normal(size=X.shape)
-    task, clouds, centers = fit(X, noise, task, guides, RULE)
-    labels, _ = fit_labels(clouds, task, centers)
-    return clouds, centers, labels.reshape(len(ks), len(X))
+    fitted = fit(X, noise, plan_of(X, k_values, epsilon), guides, GIVEN)
+    labels, _ = fitted.labels()
+    return fitted.sets, fitted.centers, labels.reshape(len(k_values), len(X))
 
 
 @pytest.mark.parametrize("spread", [0.02, 1.0])
@@ -247,42 +248,45 @@ def test_only_centers_that_cannot_be_nearest_are_passed_over(
 ):
     X = rng.normal(size=(8, n_features))[rng.integers(0, 8, n)]
     X = X + spread * rng.normal(size=X.shape)
-    ks = [3, CENTERS, 20, 60]
-    fit_by_pairs(monkeypatch, False)
-    clouds, centers, labels = noisy_fit(X, ks)
-    assert clouds.compact.tolist() == [False, True]
-    monkeypatch.setattr("stablek.kernels.kmeans_batches.compact_clouds", lambda *_: None)
-    plain, plain_centers, plain_labels_ = noisy_fit(X, ks)
+    k_values = [3, 12, 20, 60]
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            ways, "choose_ways", lambda n, k, *_: np.where(k < 12, ways.TILES, ways.BOXES)
+        )
+        sets, centers, labels = noisy_fit(X, k_values)
+    assert sets.compact.tolist() == [False, True]
+    use_only(monkeypatch, ways.TILES)
+    plain, plain_centers, plain_labels_ = noisy_fit(X, k_values)
     assert not plain.compact.any()
     np.testing.assert_allclose(centers, plain_centers, atol=1e-9)
     np.testing.assert_array_equal(labels, plain_labels_)
 
 
-def test_compact_tiles_hold_the_points_of_the_cloud_inside_their_boxes(rng):
+def test_compact_tiles_hold_the_points_of_the_set_inside_their_boxes(rng):
     X = rng.normal(size=(1000, 3)) * [1.0, 5.0, 0.1]
-    clouds = load(X, X, task_of(X, [20]))
-    center_clouds(clouds)
-    before = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4).copy()
-    compact_clouds(clouds, np.array([0]))
-    after = clouds.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4)
-    np.testing.assert_array_equal(np.sort(clouds.origin), np.arange(1024))
-    np.testing.assert_array_equal(after, before[clouds.origin])
-    assert (clouds.origin[:1000] < 1000).all()
-    for tile, (low, high) in enumerate(clouds.boxes):
+    sets = load(X, X, plan_of(X, [20]))
+    center_sets(sets)
+    before = sets.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4).copy()
+    compact_sets(sets, np.array([0]))
+    after = sets.points.reshape(-1, 4, TILE).transpose(0, 2, 1).reshape(-1, 4)
+    np.testing.assert_array_equal(np.sort(sets.origin), np.arange(1024))
+    np.testing.assert_array_equal(after, before[sets.origin])
+    assert (sets.origin[:1000] < 1000).all()
+    for tile, (low, high) in enumerate(sets.boxes):
         own = after[tile * TILE : min((tile + 1) * TILE, 1000)]
         np.testing.assert_array_equal(low, own.min(axis=0))
         np.testing.assert_array_equal(high, own.max(axis=0))
-        np.testing.assert_allclose(clouds.totals[tile], own.sum(axis=0), atol=1e-12)
-    sides = clouds.boxes[:, 1] - clouds.boxes[:, 0]
+        np.testing.assert_allclose(sets.totals[tile], own.sum(axis=0), atol=1e-12)
+    sides = sets.boxes[:, 1] - sets.boxes[:, 0]
     whole = before.max(axis=0) - before.min(axis=0)
     assert sides[:, 1].mean() < 0.25 * whole[1]
 
 
 @njit
 def listed_near(boxes, columns, k, close):
-    few = np.empty(k + 3, dtype=np.int64)
-    count = near_box(boxes, 0, columns, 0, k, close, np.empty(k), np.empty(k), few)
-    return few[:count]
+    near = np.empty(k + 3, dtype=np.int64)
+    count = near_box(boxes, 0, columns, 0, k, close, np.empty(k), np.empty(k), near)
+    return near[:count]
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 5])
@@ -314,61 +318,82 @@ def wide_data(n, n_features, rng):
 @pytest.mark.parametrize(
     "changes", [{}, {"plus_plus": False}, {"max_iter": 1}, {"tol": 0.0, "n_init": 1}]
 )
-def test_products_of_pairs_take_the_same_steps(n, n_features, guided, changes, rng, monkeypatch):
+def test_the_gram_way_takes_the_same_steps(n, n_features, guided, changes, rng, monkeypatch):
     X = wide_data(n, n_features, rng)
-    ks = [k for k in (1, 2, 3, 4, 12, 30) if k < n]
-    guides = X[rng.integers(0, n, sum(ks))] + 0.5 if guided else None
-    noise, task = rng.normal(size=X.shape), task_of(X, ks, epsilon=0.2)
+    k_values = [k for k in (1, 2, 3, 4, 12, 30) if k < n]
+    guides = X[rng.integers(0, n, sum(k_values))] + 0.5 if guided else None
+    noise, plan = rng.normal(size=X.shape), plan_of(X, k_values, epsilon=0.2)
     found = []
-    for answer in (True, False):
-        fit_by_pairs(monkeypatch, answer)
-        split, clouds, centers = fit(X, noise, task, guides, RULE._replace(**changes))
-        labels, _ = fit_labels(clouds, split, centers)
-        found.append((in_units(clouds, split, centers, n_features), labels))
+    for allowed in ([ways.GRAM], [ways.TILES, ways.BOXES]):
+        with monkeypatch.context() as patch:
+            use_only(patch, *allowed)
+            fitted = fit(X, noise, plan, guides, GIVEN._replace(**changes))
+        labels, _ = fitted.labels()
+        found.append((fitted.centers_of_points(n_features), labels))
     np.testing.assert_array_equal(found[0][1], found[1][1])
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12)
 
 
-def test_products_of_pairs_relocate_empty_clusters(rng, monkeypatch):
-    fit_by_pairs(monkeypatch, True)
+def test_the_gram_way_relocates_empty_clusters(rng, monkeypatch):
+    use_only(monkeypatch, ways.GRAM)
     distinct = rng.normal(size=(12, 50))
     X = np.repeat(distinct, 5, axis=0)
-    rule = RULE._replace(n_init=1, plus_plus=False)
+    parameters = GIVEN._replace(n_init=1, plus_plus=False)
     for seed in range(20):
-        _, [labels] = fit_all(X, [8], rule._replace(seed=seed))
+        _, [labels] = fit_all(X, [8], parameters._replace(seed=seed))
         assert len(np.unique(labels)) == 8
     # More clusters than distinct points: each distinct point has a cluster, others stay empty.
     for plus_plus in (True, False):
-        _, [labels] = fit_all(X, [15], rule._replace(plus_plus=plus_plus))
+        _, [labels] = fit_all(X, [15], parameters._replace(plus_plus=plus_plus))
         assert len(np.unique(labels)) == 12
         assert (labels.reshape(12, 5) == labels[::5, None]).all()
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e150])
-def test_products_of_pairs_neither_over_nor_underflow(scale, rng, monkeypatch):
-    fit_by_pairs(monkeypatch, True)
+def test_the_gram_way_neither_over_nor_underflows(scale, rng, monkeypatch):
+    use_only(monkeypatch, ways.GRAM)
     X = wide_data(80, 40, rng) - 50.0
-    task, labels = task_of(X, [2, 5]), []
+    plan, labels = plan_of(X, [2, 5]), []
     for points in (X, scale * X):
-        split, clouds, centers = fit(points, points, task, None, RULE)
-        labels.append(fit_labels(clouds, split, centers)[0])
+        labels.append(fit(points, points, plan, None, GIVEN).labels()[0])
     np.testing.assert_array_equal(*labels)
 
 
-def test_fits_by_pairs_are_those_that_have_many_features_and_clusters():
-    n, ks = np.array([300, 300, 300, 3000]), np.array([2, 10, 60, 60])
-    assert gains_by_pairs(n, ks, 100, 10).tolist() == [False, True, True, False]
-    assert gains_by_pairs(n, ks, 20, 10).tolist() == [False] * 4
-    assert gains_by_pairs(n, ks, 5000, 10).tolist() == [True, True, True, False]
-    assert gains_by_pairs(n, ks, 5000, 1).tolist() == [False, True, True, False]
+def test_fits_with_many_features_and_clusters_use_the_gram_way():
+    n, k_values = np.array([300, 300, 300, 3000]), np.array([2, 10, 60, 60])
+
+    def by_gram(n_features, n_init):
+        return (ways.choose_ways(n, k_values, n_features, n_init) == ways.GRAM).tolist()
+
+    assert by_gram(100, 10) == [False, True, True, False]
+    assert by_gram(20, 10) == [False] * 4
+    assert by_gram(5000, 10) == [True, True, True, False]
+    assert by_gram(5000, 1) == [False, True, True, False]
 
 
 @pytest.mark.parametrize(("n", "n_features"), [(100, 3), (400, 3), (150, 60)])
 def test_a_fit_has_the_same_bits_whichever_others_are_beside_it(n, n_features, rng):
     X = rng.normal(size=(n, n_features))
-    ks = [2, 5, 14, 30]
-    together, labels = fit_all(X, ks)
-    for i, k in enumerate(ks):
+    k_values = [2, 5, 14, 30]
+    together, labels = fit_all(X, k_values)
+    for i, k in enumerate(k_values):
         [centers], [alone] = fit_all(X, [k])
         np.testing.assert_array_equal(centers, together[i])
         np.testing.assert_array_equal(alone, labels[i])
+
+
+def test_lloyd_goes_on_from_given_centers_until_no_label_changes(rng):
+    X = rng.normal(size=(300, 3))
+    starts = [X[:k] + 0.1 for k in (1, 2, 5, 13)]
+    for centers, labels in zip(starts, lloyd(X, starts), strict=True):
+        expected = plain_labels(X, centers)
+        for _ in range(100):
+            means = np.array([X[expected == c].mean(axis=0) for c in range(len(centers))])
+            expected = plain_labels(X, means)
+        np.testing.assert_array_equal(labels, expected)
+
+
+def test_lloyd_relocates_an_empty_cluster(rng):
+    X = np.concatenate([rng.normal(size=(50, 2)), [[9.0, 9.0]]])
+    [labels] = lloyd(X, [np.array([[0.0, 0.0], [1e3, 1e3]])])
+    np.testing.assert_array_equal(labels, [0] * 50 + [1])

@@ -16,7 +16,7 @@ from stablek.selectors.gap import RULES, box_of, choose_by_rule, log_dispersions
 from stablek.selectors.hennig import cluster_jaccard
 from stablek.selectors.hofmeyr import Hofmeyr, degrees_of_freedom, local_linear, smooth
 from stablek.selectors.lange import matching_distance
-from stablek.selectors.lloyd import lloyd, solution_of
+from stablek.selectors.solution import lloyd, solution_of
 from stablek.selectors.special_k import (
     _raw_log_bound,
     embed,
@@ -127,8 +127,8 @@ def test_x_means_corrected_score_is_a_gaussian_likelihood():
 
 
 def test_lloyd_is_a_fixed_point():
-    solution = lloyd(X, X[[0, 60, 120]])
-    again = lloyd(X, solution.centers)
+    [solution] = lloyd(X, [X[[0, 60, 120]]])
+    [again] = lloyd(X, [solution.centers])
     assert (again.clusters.codes == solution.clusters.codes).all()
     assert again.sse == solution.sse < solution_of(X, A).sse
 

@@ -95,7 +95,7 @@ class _KMeansStarts:
         self.engine = (
             KMeansEngine(best)
             if self.takes_best
-            else KMeansEngine(KMeans(n_init=1), challenge=False)
+            else KMeansEngine(KMeans(n_init=1), swap_centers=False)
         )
 
     def of(self, X: Floats, requests: Sequence[Request], entropy: int, *what: Any) -> list[Start]:

@@ -1,4 +1,4 @@
-"""Few points in many dimensions: as many axes as points hold all that there is between them."""
+"""The subspace that few points in many dimensions span: one axis per point is enough."""
 
 from __future__ import annotations
 
@@ -7,20 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Subspace", "is_worthwhile"]
+__all__ = ["Subspace"]
 
 Floats = NDArray[np.float64]
-
-
-def is_worthwhile(n: int, n_features: int) -> bool:
-    """Whether n points are so few that a subspace pays.
-
-    Examples
-    --------
-    >>> is_worthwhile(50, 100), is_worthwhile(51, 100)
-    (True, False)
-    """
-    return 2 * n <= n_features
 
 
 @dataclass(frozen=True)
@@ -43,9 +32,9 @@ class Subspace:
 
     @classmethod
     def of(cls, points: Floats, moves: Floats | None = None) -> Subspace:
-        """Subspace of these points, and of vectors that they may move along.
+        """Subspace of these points, and of vectors along which they may move.
 
-        It has as many axes as it is given points and vectors.
+        It has one axis for each point and each vector.
         """
         center = points.mean(axis=0)
         spanned = points - center
@@ -54,9 +43,9 @@ class Subspace:
         return cls(center, np.ascontiguousarray(np.linalg.qr(spanned.T)[0]))
 
     def coordinates(self, points: Floats) -> Floats:
-        """Of points along the axes."""
+        """Coordinates of points along the axes."""
         return np.asarray((points - self.center) @ self.axes)
 
     def points(self, coordinates: Floats) -> Floats:
-        """The points of the span that have these coordinates."""
+        """Points that have these coordinates."""
         return np.asarray(coordinates @ self.axes.T + self.center)

@@ -1,4 +1,4 @@
-"""Sums over contingency tables, from which nearly every similarity follows."""
+"""Seven sums over a contingency table, from which nearly every similarity follows."""
 
 from __future__ import annotations
 
@@ -19,47 +19,50 @@ N_SUMS = 7
 
 
 @jit
-def table_sums(tables: Ints, table_at: Ints, ks: Ints, n_levels: int, sums: Floats) -> None:
-    """Write the sums of ``n_levels`` square tables for each partition to ``sums[q, level]``."""
-    for q in range(len(ks)):
+def table_sums(
+    tables: Ints, first_cell: Ints, k_values: Ints, n_levels: int, sums: Floats
+) -> None:
+    """Write the sums of ``n_levels`` square tables of each partition q to ``sums[q, level]``."""
+    for q in range(len(k_values)):
+        k = k_values[q]
         for e in range(n_levels):
-            agreement(tables, table_at[q] + e * ks[q] * ks[q], ks[q], ks[q], sums[q, e])
+            agreement(tables, first_cell[q] + e * k * k, k, k, sums[q, e])
 
 
 @jit
 def label_sums(
     first: Ints,
-    first_at: Ints,
+    first_starts: Ints,
     n_first: Ints,
     second: Ints,
-    second_at: Ints,
+    second_starts: Ints,
     n_second: Ints,
-    ns: Ints,
+    sizes: Ints,
     sums: Floats,
 ) -> None:
     """Write the sums of comparison f to ``sums[f]``.
 
-    It compares ``ns[f]`` labels from ``first_at[f]`` and ``second_at[f]`` on, which lie from 0 to
-    below ``n_first[f]`` and ``n_second[f]``.
+    It compares ``sizes[f]`` labels, from ``first_starts[f]`` and from ``second_starts[f]`` on. The
+    labels are below ``n_first[f]`` and ``n_second[f]``, and not negative.
     """
     largest = 0
-    for f in range(len(ns)):
+    for f in range(len(sizes)):
         largest = max(largest, n_first[f] * n_second[f])
     table = np.empty(largest, np.int64)
-    for f in range(len(ns)):
+    for f in range(len(sizes)):
         for cell in range(n_first[f] * n_second[f]):
             table[cell] = 0
-        for i in range(ns[f]):
-            table[first[first_at[f] + i] * n_second[f] + second[second_at[f] + i]] += 1
+        for i in range(sizes[f]):
+            table[first[first_starts[f] + i] * n_second[f] + second[second_starts[f] + i]] += 1
         agreement(table, 0, n_first[f], n_second[f], sums[f])
 
 
 @inner
 def agreement(counts: Ints, base: int, n_first: int, n_second: int, sums: Floats) -> None:
-    """Seven sums over the table ``counts[base:base + n_first * n_second]``, row after row.
+    """Write seven sums over the table ``counts[base:base + n_first * n_second]``.
 
-    In the order of `stablek.similarity.Agreement`: number of points; pairs together in both
-    partitions, in the first, in the second; sum of n log n over cells, rows and columns.
+    They are in the order of `stablek.similarity.Agreement`: number of points; pairs together in
+    both partitions, in the first, in the second; sum of n log n over cells, rows and columns.
     """
     for i in range(N_SUMS):
         sums[i] = 0.0

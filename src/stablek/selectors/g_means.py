@@ -11,8 +11,8 @@ from scipy.special import log_ndtr
 from sklearn.cluster import KMeans
 
 from stablek.selectors.criterion import CriterionSelector, Verdict, check_share, verdict_of_splits
-from stablek.selectors.lloyd import Solution, lloyd
 from stablek.selectors.reference import Reference
+from stablek.selectors.solution import Solution, lloyd
 
 __all__ = ["GMeans", "anderson_darling", "anderson_darling_p_value"]
 
@@ -64,8 +64,10 @@ def corrected_statistic(statistic: float, n: int) -> float:
 class GMeans(CriterionSelector):
     """Choose K by G-means (Hamerly and Elkan, 2003).
 
-    From one cluster on, each cluster is split in two where its points, projected on the line
-    through the two centers, do not pass the Anderson-Darling test of normality.
+    It starts from the smallest K of ``k_range``. Each cluster is divided by 2-means,
+    and its points are projected on the line through the two centers. If they fail the
+    Anderson-Darling test of normality, the cluster is split. This is repeated until every cluster
+    passes.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ class GMeans(CriterionSelector):
         if values[0] > 1:
             labels = reference.partitions([values[0]])[0].labels
             start = np.stack([X[labels == label].mean(axis=0) for label in np.unique(labels)])
-        solution = lloyd(X, start)
+        [solution] = lloyd(X, [start])
         while True:
             splits = self._splits(X, solution)
             if solution.n_clusters in values:
@@ -141,8 +143,8 @@ class GMeans(CriterionSelector):
             chosen = sorted(splits, key=lambda split: -split[0])[:room]
             kept = np.delete(solution.centers, [label for _, label, _ in chosen], axis=0)
             children = [centers for *_, centers in chosen]
-            finer = lloyd(X, np.concatenate([kept, *children]))
-            if finer.n_clusters <= solution.n_clusters:  # split clusters that ran empty
+            [finer] = lloyd(X, [np.concatenate([kept, *children])])
+            if finer.n_clusters <= solution.n_clusters:  # too few distinct points
                 break
             solution = finer
         self.own_labels_ = solution.clusters.codes
@@ -177,5 +179,5 @@ def _children(points: Floats, center: Floats) -> Floats | None:
     if eigenvalues[-1] <= 0.0:
         return None
     step = eigenvectors[:, -1] * np.sqrt(2.0 * eigenvalues[-1] / np.pi)
-    children = lloyd(points, np.stack([center + step, center - step]))
+    [children] = lloyd(points, [np.stack([center + step, center - step])])
     return children.centers if children.n_clusters == 2 else None

@@ -12,8 +12,8 @@ from sklearn.cluster import KMeans
 from stablek import execution, validation
 from stablek.indices.clusters import Clusters, centroids
 from stablek.selectors.criterion import CriterionSelector, Verdict
-from stablek.selectors.lloyd import Solution, solution_of
 from stablek.selectors.reference import Reference, cluster
+from stablek.selectors.solution import Solution, solution_of
 
 __all__ = ["Hofmeyr", "degrees_of_freedom", "local_linear", "smooth"]
 

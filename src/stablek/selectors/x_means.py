@@ -1,4 +1,4 @@
-"""X-means: split clusters while a Bayesian information criterion gains."""
+"""X-means: split clusters while a Bayesian information criterion improves."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sklearn.cluster import KMeans
 
 from stablek import seeding, validation
 from stablek.selectors.criterion import CriterionSelector, Verdict, verdict_of_splits
-from stablek.selectors.lloyd import Solution, lloyd, solution_of
 from stablek.selectors.reference import Reference
+from stablek.selectors.solution import Solution, lloyd, solution_of
 
 __all__ = ["XMeans", "x_means_score"]
 
@@ -69,8 +69,9 @@ def x_means_score(
 class XMeans(CriterionSelector):
     """Choose K by X-means (Pelleg and Moore, 2000).
 
-    From K-means with ``k_min`` clusters on, each cluster is split in two where that raises the
-    criterion on its own points, until none is. The answer is the best model met.
+    It starts from K-means with ``k_min`` clusters. Then it splits each cluster in two if that
+    raises the criterion on the cluster's own points, and repeats this until no cluster is split.
+    The answer is the best model met.
 
     Parameters
     ----------
@@ -147,15 +148,15 @@ class XMeans(CriterionSelector):
     def _judge(self, reference: Reference, values: tuple[Any, ...]) -> Verdict:
         X, k_max = reference.X, values[-1]
         start = reference.partitions([max(self.k_min, values[0])])[0]
-        solution = lloyd(X, solution_of(X, start.labels).centers)
+        [solution] = lloyd(X, [solution_of(X, start.labels).centers])
         random = seeding.generator(reference.entropy, "x_means")
         met = [solution]
         while solution.n_clusters < k_max:
             centers = self._split(X, solution, k_max, random)
             if centers is None:
                 break
-            solution = lloyd(X, centers)
-            if solution.n_clusters <= met[-1].n_clusters:  # split clusters that ran empty
+            [solution] = lloyd(X, [centers])
+            if solution.n_clusters <= met[-1].n_clusters:  # too few distinct points
                 break
             met.append(solution)
         scores = np.full(len(values), np.nan)
@@ -197,6 +198,6 @@ class XMeans(CriterionSelector):
             return None
         center = parent.centers[0]
         picked = points[random.integers(len(points), size=self.n_starts)]
-        tries = [lloyd(points, np.stack([point, 2 * center - point])) for point in picked]
+        tries = lloyd(points, [np.stack([point, 2 * center - point]) for point in picked])
         split = [each for each in tries if each.n_clusters == 2]
         return min(split, key=lambda each: each.sse, default=None)

@@ -1,4 +1,7 @@
-"""Lloyd's algorithm from many starts side by side: a race in which the hopeless are dropped."""
+"""Lloyd's algorithm on points in tiles, for several restarts side by side.
+
+A step labels all points, tile by tile, and adds to the sums of a cluster only what changed.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner
-from stablek.kernels.kmeans_boxes import columns_of, near_box, rows_of
-from stablek.kernels.kmeans_tiles import (
+from stablek.kernels.kmeans.boxes import columns_of, near_box, rows_of
+from stablek.kernels.kmeans.race import Fit, drop, list_active, restarts_memory
+from stablek.kernels.kmeans.records import PointSets
+from stablek.kernels.kmeans.tiles import (
     TILE,
-    Clouds,
     Scores,
     contrast,
     lanes_of,
@@ -19,15 +23,14 @@ from stablek.kernels.kmeans_tiles import (
     place,
     score_rows,
     scores_memory,
+    tiles_of,
 )
 
-__all__ = ["SAME", "Race", "drop", "lloyd", "race_memory"]
+__all__ = ["TileRace", "lloyd", "tile_race_memory"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
-SAME = 1e-12  # inertias that differ by less, relative to the total, belong to one solution
-_PATIENCE = 4.0  # a restart is hopeless if this many decreases like the last leave it behind
 _ROWS = 24  # score rows per pass over a tile
 _LABELS = 1 << 22  # labels held at once: restarts run in batches where points are many
 
@@ -35,154 +38,140 @@ _LABELS = 1 << 22  # labels held at once: restarts run in batches where points a
 _TILE = np.uint64(TILE)
 
 
-class Race(NamedTuple):
-    """What the restarts of one fit hold.
+class TileRace(NamedTuple):
+    """Sets of points in tiles, and what the restarts of one fit hold.
 
-    Restart s has rows ``s * stride`` and following in ``centers`` and ``sums``; a row of
-    ``sums`` has the sum of the points of a cluster, and their number behind it. ``columns`` has
-    the centers of the restarts that still run, feature after feature. Point i of the cloud is
-    at place ``slot[i]``.
+    ``points``, ``boxes`` and ``totals`` are those of all sets. Restart s has rows ``s * stride``
+    and following in ``centers`` and ``sums``. A row of ``sums`` has the sum of the points of a
+    cluster and, behind it, their number. Point i of the set is at place ``slot[i]``.
+
+    The other arrays are scratch memory of one step, and the fields of `restarts_memory`.
+    ``columns`` has the centers of the active restarts, feature after feature, ``moved`` the number
+    of points that changed their label in each, ``movers`` those of one tile, and ``near`` the
+    centers that are near its box.
     """
 
+    points: Floats
+    boxes: Floats
+    totals: Floats
     stride: int
     centers: Floats
     sums: Floats
+    moved: Ints
+    movers: Ints
+    slot: Ints
+    columns: Floats
+    near: Ints
+    scratch: Scores
     labels: Ints
     inertia: Floats
     decrease: Floats
     running: Ints
     active: Ints
-    moved: Ints
-    movers: Ints
-    slot: Ints
-    columns: Floats
-    few: Ints
     distance: Floats
     cost: Floats
     state: NDArray[np.uint64]
-    scratch: Scores
 
 
-def race_memory(n: int, width: int, k: int, n_starts: int) -> Race:
-    """Room for fits of up to n points, k clusters and n_starts restarts."""
-    batch = min(n_starts, max(1, _LABELS // n))
-    return Race(
+def tile_race_memory(sets: PointSets, n: int, k: int, n_init: int) -> TileRace:
+    """Room for fits of up to n points and k clusters."""
+    restarts = restarts_memory(n, k, n_init, max(1, _LABELS // n))
+    n_starts, batch, width = len(restarts["inertia"]), len(restarts["labels"]), sets.mean.shape[1]
+    return TileRace(
+        sets.points,
+        sets.boxes,
+        sets.totals,
         k,
         np.empty((n_starts * k, width)),
         np.empty((n_starts * k, width + 1)),
-        np.empty((batch, n), dtype=np.int32),
-        np.empty(n_starts),
-        np.empty(n_starts),
-        np.empty(n_starts, dtype=np.int64),
-        np.empty(n_starts, dtype=np.int64),
         np.empty(n_starts, dtype=np.int64),
         np.empty(TILE, dtype=np.int64),
-        np.empty((n + TILE - 1) // TILE * TILE, dtype=np.int32),
+        np.empty(-(-n // TILE) * TILE, dtype=np.int32),
         np.empty(batch * width * k),
         np.empty(k + 3, dtype=np.int64),
-        np.empty(max(n, k)),
-        np.empty(k),
-        np.empty(1, dtype=np.uint64),
         scores_memory(batch * k, width, max(_ROWS, k)),
+        **restarts,
     )
 
 
 @inner
-def lloyd(
-    clouds: Clouds,
-    cloud: int,
-    k: int,
-    low: int,
-    high: int,
-    max_iter: int,
-    limit: float,
-    work: Race,
-) -> None:
-    """Iterate restarts low to high side by side until each has converged or is dropped.
+def lloyd(work: TileRace, fit: Fit, low: int, high: int, max_iter: int, limit: float) -> None:
+    """Run restarts low to high side by side until each has converged or is dropped.
 
-    A squared shift of the centers of at most ``limit`` is convergence.
+    A restart has converged when the squared shift of its centers is at most ``limit``.
     """
-    points, boxes, totals = clouds.points, clouds.boxes, clouds.totals
-    square = clouds.square[cloud]
-    n, start = clouds.n[cloud], clouds.tile_at[cloud]
-    width, stride = work.centers.shape[1], work.stride
+    n, k, square, start, compact = fit
+    points, boxes, totals = work.points, work.boxes, work.totals
+    labels, inertia, decrease = work.labels, work.inertia, work.decrease
+    running, active, distance, cost = work.running, work.active, work.distance, work.cost
     weights, bias, scores, best, found, all_rows = work.scratch
-    active, moved, labels, few = work.active, work.moved, work.labels, work.few
-    columns, distance, cost = work.columns, work.distance, work.cost
-    centers, sums, movers = work.centers, work.sums, work.movers
-    inertia, decrease, running = work.inertia, work.decrease, work.running
-    compact = boxed = clouds.compact[cloud]
+    stride, centers, sums, columns = work.stride, work.centers, work.sums, work.columns
+    moved, movers, near = work.moved, work.movers, work.near
+    width, boxed = centers.shape[1], compact
     at_once = 1 if compact else max(1, _ROWS // (k - 1))
-    zero: Any = np.int64(0)  # a literal 0 would have the callee compiled once more
+    zero: Any = np.int64(0)  # a literal 0 would compile the callee once more
     for s in range(low, high):
         running[s] = 1
-        inertia[s] = np.inf
         for c in range(k):
             for j in range(width + 1):
                 sums[s * stride + c, j] = 0.0
     for iteration in range(max_iter):
-        n_active = 0
-        for s in range(low, high):
-            if running[s] == 1:
-                contrast(centers, s * stride, k, weights, bias, n_active * (k - 1))
-                if boxed:
-                    columns_of(centers, s * stride, k, columns, n_active * width * k)
-                active[n_active] = s
-                moved[n_active] = 1 if iteration == 0 else 0
-                n_active += 1
+        n_active = list_active(low, high, running, active)
         if n_active == 0:
             break
+        for a in range(n_active):
+            contrast(centers, active[a] * stride, k, weights, bias, a * (k - 1))
+            if boxed:
+                columns_of(centers, active[a] * stride, k, columns, a * width * k)
+            moved[a] = 1 if iteration == 0 else 0
         n_near = n_seen = 0
-        for t in range((n + TILE - 1) // TILE):
+        for t in range(tiles_of(n)):
             lanes, tile, base = lanes_of(n, t), start + t, t * TILE
             count = min(TILE, n - base)
             for first in range(0, n_active, at_once):
                 stop = min(first + at_once, n_active)
                 row, n_rows = first * (k - 1), (stop - first) * (k - 1)
-                near = k
+                few = k
                 if boxed:
                     at, middle = first * width * k, base + count // 2
                     close = labels[active[first] - low, middle] if iteration > 0 else -1
-                    near = near_box(boxes, tile, columns, at, k, close, distance, cost, few)
-                    n_near += near
+                    few = near_box(boxes, tile, columns, at, k, close, distance, cost, near)
+                    n_near += few
                     n_seen += k
-                some = 4 * near < 3 * k
+                some = 4 * few < 3 * k
                 if some:
                     # Center 0, which has no row, is the bound of the others or not near.
-                    bound = 0.0 if few[0] == 0 else np.inf
-                    n_rows = rows_of(few, near)
-                    score_rows(points, tile, width, lanes, weights, bias, row, few, n_rows, scores)
-                    nearest(scores, zero, few, n_rows, bound, lanes, best, found)
+                    bound = 0.0 if near[0] == 0 else np.inf
+                    n_rows = rows_of(near, few)
+                    score_rows(
+                        points, tile, width, lanes, weights, bias, row, near, n_rows, scores
+                    )
+                    nearest(scores, zero, near, n_rows, bound, lanes, best, found)
                 else:
                     score_rows(
                         points, tile, width, lanes, weights, bias, row, all_rows, n_rows, scores
                     )
                 for a in range(first, stop):
-                    s = active[a]
+                    own, at = active[a] - low, active[a] * stride
                     if not some:
-                        nearest(
-                            scores, a * (k - 1) - row, all_rows, k - 1, 0.0, lanes, best, found
-                        )
-                    at = s * stride
+                        at_row = a * (k - 1) - row
+                        nearest(scores, at_row, all_rows, k - 1, 0.0, lanes, best, found)
                     if iteration == 0 and compact:
                         # Neighbors: most have one label, and the others move from it.
-                        _enter_together(
-                            totals, tile, count, base, found[0], labels, s - low, sums, at
-                        )
+                        _enter_together(totals, tile, count, base, found[0], labels, own, sums, at)
                     elif iteration == 0:
-                        _enter(points, tile, count, base, found, labels, s - low, sums, at)
-                    n_moved = _list_movers(count, base, found, labels, s - low, movers)
-                    _move(points, tile, base, found, labels, s - low, sums, at, movers, n_moved)
+                        _enter(points, tile, count, base, found, labels, own, sums, at)
+                    n_moved = _list_movers(count, base, found, labels, own, movers)
+                    _move(points, tile, base, found, labels, own, sums, at, movers, n_moved)
                     moved[a] += n_moved
         boxed = boxed and 4 * n_near < 3 * n_seen  # in many dimensions all centers may be near
         for a in range(n_active):
             s = active[a]
             settled = moved[a] == 0
             if not settled:
-                relocated = _relocate(
-                    points, start, n, k, labels, s - low, centers, sums, s * stride
-                )
-                shift, now = _update(k, s * stride, square, centers, sums)
+                at = s * stride
+                relocated = _relocate(points, start, n, k, labels, s - low, centers, sums, at)
+                shift, now = _update(k, at, square, centers, sums)
                 decrease[s] = inertia[s] - now
                 inertia[s] = now
                 settled = shift <= limit and not relocated
@@ -340,21 +329,3 @@ def _relocate(
             sums[at + label, width] -= 1.0
             sums[at + empty, width] = 1.0
     return relocated
-
-
-@inner
-def drop(high: int, square: float, inertia: Floats, decrease: Floats, running: Ints) -> None:
-    """Stop restarts that cannot win any more, or that repeat another one.
-
-    A restart's decrease shrinks from step to step, roughly geometrically.
-    """
-    leader = inertia[0]
-    for s in range(high):
-        leader = min(leader, inertia[s])
-    for s in range(high):
-        if running[s] == 1:
-            if inertia[s] - _PATIENCE * decrease[s] > leader + SAME * square:
-                running[s] = 0
-            for other in range(s):
-                if abs(inertia[s] - inertia[other]) <= SAME * square:
-                    running[s] = 0

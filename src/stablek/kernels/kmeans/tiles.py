@@ -1,17 +1,16 @@
-"""Points in tiles, and which center is nearest to each: the arithmetic under all of k-means.
+"""Points in tiles, and the nearest center of each point: the arithmetic under all of K-means.
 
-A tile holds 64 points, feature after feature, so that one vector instruction handles several
-points and a tile stays in the fastest cache while many centers pass over it. The number of
-features is padded to an even `width` with zeros.
+A tile holds 64 points, feature after feature. One vector instruction handles several points, and
+a tile stays in the fastest cache while many centers pass over it. The number of features is
+padded with zeros to an even `width`.
 
-Center k is compared with center 0 by half the difference of squared distances,
+The score of center k is half the difference of its squared distance and that of center 0:
 
-    score_k(x) = w_k . (c_k + c_0) / 2 - x . w_k,    w_k = c_k - c_0,
+    score_k(x) = w_k . (c_k + c_0) / 2 - x . w_k,    w_k = c_k - c_0
 
-so center 0 scores 0 and the lowest score is the nearest center. It takes one product per
-feature where the distance takes a difference and a product; and as only differences of centers
-are multiplied, rounding does not grow with the distance of the data from the origin any faster
-than the rounding of the data itself.
+Center 0 scores 0, and the nearest center has the lowest score. A score takes one product per
+feature; a distance takes a difference and a product. Only differences of centers are multiplied,
+so data far from the origin lose no more precision than their own rounding cost them.
 """
 
 from __future__ import annotations
@@ -25,17 +24,16 @@ from stablek.kernels.compiling import inner, inner_exact
 
 __all__ = [
     "TILE",
-    "Clouds",
     "Scores",
     "contrast",
     "lanes_of",
     "load_tile",
     "nearest",
     "nearest_noisy",
-    "padded",
     "place",
     "score_rows",
     "scores_memory",
+    "tiles_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -52,35 +50,12 @@ _3 = np.uint64(3 * TILE)
 
 @inner
 def place(tile: int, index: int, feature: int, width: int) -> int:
-    """Where a feature of a point is, in a set of points that begins at a tile."""
+    """Position of a feature of a point, in a set of points that begins at a tile."""
     return ((tile + index // TILE) * width + feature) * TILE + index % TILE
 
 
-class Clouds(NamedTuple):
-    """Sets of points in tiles.
-
-    Cloud c has ``n[c]`` points from tile ``tile_at[c]`` on. They were centerd at ``mean[c]``
-    and divided by ``unit[c]``; ``square[c]`` is the sum of squares that is left.
-
-    Where ``compact[c]``, the points of a tile are neighbors inside ``boxes[tile]``, its lower
-    and upper corner, with the sum ``totals[tile]``. Place i of tile t holds the cloud's point
-    ``origin[t * TILE + i]``.
-    """
-
-    points: Floats
-    tile_at: Ints
-    n: Ints
-    mean: Floats
-    unit: Floats
-    square: Floats
-    compact: NDArray[np.bool_]
-    boxes: Floats
-    totals: Floats
-    origin: Ints
-
-
 class Scores(NamedTuple):
-    """Scratch memory for the scores of some centers over one tile; ``rows`` counts from 0."""
+    """Scratch memory for the scores of some centers on one tile; ``rows`` counts from 0."""
 
     weights: Floats
     bias: Floats
@@ -103,9 +78,9 @@ def scores_memory(n_rows: int, width: int, at_once: int) -> Scores:
 
 
 @inner
-def padded(n_features: int) -> int:
-    """Even number of features that tiles hold."""
-    return n_features + n_features % 2
+def tiles_of(n: int) -> int:
+    """Number of tiles that hold n points."""
+    return (n + TILE - 1) // TILE
 
 
 @inner
@@ -129,10 +104,11 @@ def load_tile(
 ) -> None:
     """Copy points ``rows[first:first + count]`` into a tile; X starts at row ``offset``.
 
-    ``epsilon`` times the noise is added, rounded as numpy rounds; it is not read if that is 0.
+    ``epsilon`` times the noise is added, with the rounding of numpy. If epsilon is 0, the noise
+    is not read.
     """
     n_features = X.shape[1]
-    base = tile * padded(n_features) * TILE
+    base = tile * (n_features + n_features % 2) * TILE
     for i in range(TILE):
         row = rows[first + i] - offset if i < count else 0
         for j in range(n_features):
@@ -146,7 +122,10 @@ def load_tile(
 
 @inner
 def contrast(centers: Floats, first: int, k: int, weights: Floats, bias: Floats, row: int) -> None:
-    """Write the k - 1 rows (w_k, constant of the score) of ``centers[first:first + k]``."""
+    """Write the weights and constants of the scores of ``centers[first:first + k]``.
+
+    Center 0 scores 0, so that there are k - 1 rows, from ``row`` on.
+    """
     n_features, width = centers.shape[1], weights.shape[1]
     for c in range(1, k):
         constant = 0.0
@@ -172,9 +151,9 @@ def score_rows(
     n_rows: int,
     scores: Floats,
 ) -> None:
-    """``bias - points . weights`` of one tile for some of the rows from ``first`` on.
+    """Write ``bias - points . weights`` of one tile for some rows: ``first + rows[:n_rows]``.
 
-    They go in steps of four. Up to three rows more than asked are read and written: the arrays
+    Rows are taken in steps of four, so up to three more rows are read and written. The arrays
     must have them.
     """
     n_lanes = np.uint64(lanes)
@@ -217,10 +196,10 @@ def nearest(
     best: Floats,
     labels: Ints,
 ) -> None:
-    """Label of the lowest score below ``bound``, else 0; ties to the lower label.
+    """Find the label of the lowest score below ``bound``, else 0; ties go to the lower label.
 
-    Row r belongs to center ``rows[r] + 1``. Rows are taken in pairs, the odd one first: a lone
-    row later on would become a masked store, which is slow on some processors.
+    Row r belongs to center ``rows[r] + 1``. Rows are taken in pairs, and a lone row comes first:
+    a lone row later would become a masked store, which is slow on some processors.
     """
     n_lanes = np.uint64(lanes)
     at = np.uint64(first * TILE)

@@ -1,13 +1,13 @@
-"""Neighboring points in one tile, and the few centers that can be nearest to any of them.
+"""Compact tiles: each holds neighbors, and most centers can be ruled out for a whole tile.
 
-A center z is out of the question for a whole tile if another center c is closer to every point
-of the box around the tile. The difference of squared distances
+Center z is out of the question for a tile if another center c is closer to every point of the box
+around the tile. The difference of squared distances
 
     |x - c|^2 - |x - z|^2
 
-is linear in x, so that its maximum over the box is its value at the middle plus half the side
-lengths times the absolute slopes: exact, where bounds by distances alone are not (the filter of
-Kanungo et al., 2002). Only centers for which it is positive are scored.
+is linear in x. Its maximum over the box is its value at the middle plus half the side lengths
+times the absolute slopes. Only centers for which the maximum is positive are scored. The bound is
+exact; bounds by distances alone are not (the filter of Kanungo et al., 2002).
 """
 
 from __future__ import annotations
@@ -18,47 +18,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, inner_inlined
-from stablek.kernels.kmeans_tiles import TILE, Clouds
+from stablek.kernels.kmeans.records import PointSets
+from stablek.kernels.kmeans.tiles import TILE
 
-__all__ = ["CENTERS", "columns_of", "compact_clouds", "gains", "near_box", "rows_of"]
+__all__ = ["columns_of", "compact_sets", "near_box", "rows_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
-CENTERS = 12  # fewer are scored all: looking which are near costs as much
-_TILES = 3  # fewer hold points from everywhere
-# What rounding may do to a sum of squares, relative to it, and to a score per feature: coordinates
-# are below one.
+# Bounds on rounding: of a sum of squares, relative to it, and of a score, for each feature.
+# Coordinates are below one.
 _RELATIVE = 1e-9
 _ABSOLUTE = 1e-12
 
 
-def gains(n: Ints, ks: Ints) -> NDArray[np.bool_]:
-    """Whether a fit of n points with k clusters is faster on compact tiles."""
-    return (ks >= CENTERS) & (n > (_TILES - 1) * TILE)
-
-
-def compact_clouds(clouds: Clouds, which: Ints) -> None:
-    """Order the points of some clouds so that tiles are compact."""
-    width = clouds.mean.shape[1]
-    tiles = clouds.points.reshape(-1, width, TILE)
-    for c in which:
-        n, own = int(clouds.n[c]), slice(*clouds.tile_at[c : c + 2])
+def compact_sets(sets: PointSets, which: Ints) -> None:
+    """Order the points of some sets so that their tiles are compact."""
+    width = sets.mean.shape[1]
+    tiles = sets.points.reshape(-1, width, TILE)
+    for i in which:
+        n, own = int(sets.sizes[i]), slice(*sets.tile_starts[i : i + 2])
         points = tiles[own].transpose(0, 2, 1).reshape(-1, width)
         order = np.arange(len(points))
         order[:n] = _neighbors_together(points[:n])
         tiles[own] = points[order].reshape(-1, TILE, width).transpose(0, 2, 1)
-        clouds.totals[own] = tiles[own].sum(axis=2)
-        clouds.origin[own.start * TILE : own.stop * TILE] = order
-        # The places behind the last point repeat it here: they are not to widen its box.
+        sets.totals[own] = tiles[own].sum(axis=2)
+        sets.origin[own.start * TILE : own.stop * TILE] = order
+        # Here the padding repeats the last point, so that it does not widen the box.
         order[n:] = order[n - 1]
         boxed = points[order].reshape(-1, TILE, width)
-        clouds.boxes[own, 0], clouds.boxes[own, 1] = boxed.min(axis=1), boxed.max(axis=1)
-        clouds.compact[c] = True
+        sets.boxes[own, 0], sets.boxes[own, 1] = boxed.min(axis=1), boxed.max(axis=1)
+        sets.compact[i] = True
 
 
 def _neighbors_together(points: Floats) -> Ints:
-    """Order in which each tile holds neighbors: halves along the widest feature, again halved."""
+    """Order that fills tiles with neighbors: halve along the widest feature, then each half."""
     order = np.arange(len(points))
     parts = [(0, len(points))]
     while parts:
@@ -92,17 +86,17 @@ def near_box(
     close: int,
     distance: Floats,
     bound: Floats,
-    few: Ints,
+    near: Ints,
 ) -> int:
     """List the centers that can be nearest to a point of a box; return their number.
 
-    Feature j of the k centers begins at ``columns[at + j * k]``. Others are compared with the
-    center ``close``; if that is negative, with the one closest to the middle of the box.
+    Feature j of the k centers begins at ``columns[at + j * k]``. The rival of all centers is the
+    center ``close``; if that is negative, the one closest to the middle of the box.
     """
     _distances(boxes, tile, columns, at, k, distance)
     rival = _lowest(distance, k) if close < 0 else close
     _bounds(boxes, tile, columns, at, k, rival, distance, bound)
-    return _positive(bound, k, few)
+    return _positive(bound, k, near)
 
 
 @inner
@@ -143,7 +137,7 @@ def _bounds(
     distance: Floats,
     bound: Floats,
 ) -> None:
-    """How much closer to each center than to its rival a point of the box can be."""
+    """Write how much closer to each center than to the rival a point of the box can be."""
     level = (1.0 + _RELATIVE) * distance[rival] + _ABSOLUTE * boxes.shape[2]
     for j in range(boxes.shape[2]):
         x = np.uint64(at + j * k)
@@ -168,11 +162,14 @@ def _positive(values: Floats, count: int, listed: Ints) -> int:
 
 
 @inner
-def rows_of(few: Ints, count: int) -> int:
-    """Turn a list of centers into that of their score rows; return the number of these."""
-    skip = 1 if few[0] == 0 else 0
+def rows_of(near: Ints, count: int) -> int:
+    """Turn a list of centers into the list of their score rows; return the number of rows.
+
+    Center 0 has no row. Three more entries are for the steps of four of `score_rows`.
+    """
+    skip = 1 if near[0] == 0 else 0
     for i in range(count - skip):
-        few[i] = few[i + skip] - 1
+        near[i] = near[i + skip] - 1
     for i in range(count - skip, count - skip + 3):
-        few[i] = 0  # what steps of four read beyond
+        near[i] = 0
     return count - skip

@@ -1,14 +1,13 @@
-"""K-means from given centers, for the methods that split clusters."""
+"""K-means solutions, for the methods that split clusters or compare models."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
-from stablek.blocks import blocks
 from stablek.indices.clusters import Clusters, centroids, scatter
 
 __all__ = ["Solution", "lloyd", "solution_of"]
@@ -37,17 +36,8 @@ def solution_of(X: Floats, labels: Ints) -> Solution:
     return Solution(clusters, centers, scatter(X, clusters, centers))
 
 
-def lloyd(X: Floats, centers: Floats, max_iter: int = 300) -> Solution:
-    """Assign and average in turn until no label changes; clusters that run empty vanish."""
-    solution = solution_of(X, _nearest(X, centers))
-    for _ in range(max_iter):
-        labels = _nearest(X, solution.centers)
-        if np.array_equal(labels, solution.clusters.codes):
-            break
-        solution = solution_of(X, labels)
-    return solution
+def lloyd(X: Floats, starts: Sequence[Floats]) -> list[Solution]:
+    """Solutions of K-means from given centers, one for each start."""
+    from stablek.engines.kmeans import fits
 
-
-def _nearest(X: Floats, centers: Floats) -> Ints:
-    nearest = [cdist(X[rows], centers, "sqeuclidean").argmin(axis=1) for rows in blocks(len(X))]
-    return np.concatenate(nearest)
+    return [solution_of(X, labels) for labels in fits.lloyd(X, starts)]

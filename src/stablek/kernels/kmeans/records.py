@@ -1,0 +1,62 @@
+"""What Python hands to the kernels. This module does not load numba."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Fits", "KMeansParameters", "PointSets"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[Any]
+
+
+class KMeansParameters(NamedTuple):
+    """Parameters of scikit-learn's KMeans, and a seed for the starts.
+
+    ``tol`` bounds the squared shift of the centers, relative to the sum of all variances.
+    ``n_rounds`` is the largest number of rounds in which centers of the winner are swapped.
+    """
+
+    seed: int
+    n_init: int
+    plus_plus: bool
+    max_iter: int
+    tol: float
+    n_rounds: int = 3
+
+
+class PointSets(NamedTuple):
+    """Sets of points in tiles.
+
+    Set i has ``sizes[i]`` points, from tile ``tile_starts[i]`` on. Its points were centered at
+    ``mean[i]`` and divided by ``unit[i]``; then ``square[i]`` is their sum of squares.
+
+    Where ``compact[i]`` is true, each tile of the set holds neighbors: ``boxes[tile]`` has the
+    lower and the upper corner of their box, and ``totals[tile]`` has their sum. Place j of a tile
+    holds point ``origin[tile * TILE + j]`` of the set.
+    """
+
+    points: Floats
+    tile_starts: Ints
+    sizes: Ints
+    mean: Floats
+    unit: Floats
+    square: Floats
+    compact: NDArray[np.bool_]
+    boxes: Floats
+    totals: Floats
+    origin: Ints
+
+
+class Fits(NamedTuple):
+    """Fit f clusters the points of set ``sets[f]`` into ``k_values[f]`` clusters.
+
+    Its centers begin at row ``first_center[f]`` of an array of centers.
+    """
+
+    sets: Ints
+    k_values: Ints
+    first_center: Ints

@@ -1,0 +1,53 @@
+"""The ways to fit K-means, and the choice among them. All thresholds of K-means are here.
+
+Plain Python: nothing here loads numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BOXES", "GRAM", "TILES", "choose_ways", "uses_subspace"]
+
+Ints = NDArray[Any]
+
+TILES, BOXES, GRAM = range(3)
+
+
+def choose_ways(n: Ints, k_values: Ints, n_features: int, n_init: int) -> Ints:
+    """Return the fastest way for each fit of n points with k clusters; see `kernels.kmeans`.
+
+    The way of a fit must not depend on the fits beside it: each way rounds differently, and a fit
+    must have the same bits in any company.
+
+    Examples
+    --------
+    >>> n, k_values = np.array([5000, 5000, 300]), np.array([5, 20, 5])
+    >>> choose_ways(n, k_values, 2, 10).tolist() == [TILES, BOXES, TILES]
+    True
+    >>> choose_ways(n, k_values, 200, 10).tolist() == [TILES, BOXES, GRAM]
+    True
+    """
+    # It costs as much to find the near ones of fewer centers as to score them all, and two tiles
+    # hold points from everywhere.
+    ways = np.where((k_values >= 12) & (n > 128), BOXES, TILES)
+    # With fewer features, tiles are as fast. The matrix of more points does not fit into the
+    # caches. It costs n^2 p to compute, and several k and all restarts share it; then a step costs
+    # n k where it would cost n k p.
+    shared = (k_values - 1) * min(n_features, 100 * n_init)
+    ways[(n_features >= 32) & (n <= 2048) & (2 * n <= shared)] = GRAM
+    return ways
+
+
+def uses_subspace(n: int, n_features: int) -> bool:
+    """Whether n points and their noise are so few that refits use coordinates in their span.
+
+    Examples
+    --------
+    >>> uses_subspace(25, 100), uses_subspace(26, 100)
+    (True, False)
+    """
+    return 4 * n <= n_features
