@@ -16,8 +16,8 @@ Layers, from bottom to top
   levels in one call. A score is linear in the noise level, so two scores serve all levels.
 - `ways`: the choice among the ways below, with all thresholds. It is plain Python.
 
-`stablek.engines.kmeans.fits` is the only caller of the races, `stablek.engines.kmeans.similarities`
-of `extend`.
+In `stablek.engines.kmeans`, `fits` is the only caller of the races and `similarities` is the only
+caller of `extend`.
 
 One race for all ways
 ---------------------
@@ -36,8 +36,8 @@ Ways
 TILES : the default
     Every center is scored for every point.
 BOXES : at least 12 clusters and 129 points
-    Points are sorted so that a tile holds neighbors. Centers that cannot be nearest to any point in
-    the box of the tile are not scored.
+    Points are sorted so that a tile holds neighbors. Centers that cannot be nearest to any point
+    in the box of the tile are not scored.
 GRAM : at least 32 features, few points for the number of clusters
     A center is a mean of points, so its products with points are means of products of points. When
     all pairs have been multiplied once, no step reads a feature again.
