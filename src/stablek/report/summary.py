@@ -71,13 +71,7 @@ def summarize(
     '2 clusters. Next best: 1. Chosen in 100% of resampled draws.'
     """
     fitted = Fitted(selector)
-    shown, names = fitted.X, getattr(selector, "feature_names_in_", None)
-    if X is not None:
-        shown, names = check_data(X), _names(X) or names
-        if fitted.labels is not None and len(shown) != len(fitted.labels):
-            raise ValueError(
-                f"X has {len(shown)} rows, but the selector was fitted on {len(fitted.labels)}"
-            )
+    shown, names = _shown(fitted, X)
     parts = describe_partitions(fitted, shown, names)
     paths = None if fitted.paths is None else _paths(selector)
     data = shown if fitted.X is None else fitted.X
@@ -111,6 +105,19 @@ def summarize(
     # A seed may have too many digits for a number in JSON.
     plain["seed"] = None if summary["seed"] is None else str(summary["seed"])
     return plain
+
+
+def _shown(fitted: Fitted, X: Any) -> tuple[Any, Any]:
+    """Points to show and the names of their columns."""
+    names = getattr(fitted.selector, "feature_names_in_", None)
+    if X is None:
+        return fitted.X, names
+    shown = check_data(X)
+    if fitted.labels is not None and len(shown) != len(fitted.labels):
+        raise ValueError(
+            f"X has {len(shown)} rows, but the selector was fitted on {len(fitted.labels)}"
+        )
+    return shown, _names(X) or names
 
 
 def _answer(fitted: Fitted, partitions: list[dict[str, Any]]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.engines import Engine, GenericEngine, Setting, engine_for
+from stablek.labels import check_labels
 from stablek.paths import collect_groups, measure_paths
 from stablek.results import ClusterStability, Group, Partition, Request, StabilityPaths
 from stablek.seeding import entropy_of
@@ -192,7 +193,7 @@ def _at(X: Any, labels: ArrayLike, epsilon: float, options: dict[str, Any]) -> P
 
 def _check(X: Any, labels: ArrayLike) -> tuple[Floats, Ints]:
     X = validation.check_data(X)
-    given = validation.check_labels(labels, len(X))
+    given = check_labels(labels, len(X))
     if not (given >= 0).any():
         raise ValueError("labels must hold at least one cluster, got noise only")
     return X, given
