@@ -36,7 +36,7 @@ TREE : single
 What the ways gain
 ------------------
 Time of a fit of Stadion (K from 1 to 10, 10 noise levels, 5 draws) without the way, over the time
-with it.
+with it. `python -m benchmarks.run ways` measures some of these.
 
 ==========================  ==============  =====
 way, and what replaces it   data            gain

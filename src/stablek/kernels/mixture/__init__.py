@@ -20,7 +20,8 @@ Layers, from bottom to top:
 from `stablek.engines.mixture_starts`: from K-means, by the K-means engine, or from the hierarchy.
 
 There are three ways to fit and extend a mixture. Each gives the same labels up to rounding. The
-gains are CPU times of a whole fit of `Stadion` without the way, over the time with it.
+gains are CPU times of a whole fit of `Stadion` without the way, over the time with it;
+`python -m benchmarks.run ways` measures some of these.
 
 Kernels (`stablek.engines.mixture_narrow`)
     The default, for every kind of covariance. A covariance is stored as a whole matrix.
