@@ -43,7 +43,14 @@ def sets(n_sets: int | None, n_features: int, n_samples: float, n_clusters: floa
 
 def fitted(name: str, shape: str = "full", **parameters: Any) -> Stadion:
     mixture = KMeansGaussianMixture(covariance_type=shape, n_init=35)
-    model = Stadion(mixture, omega=range(2, 11), random_state=0, n_jobs=1, **parameters)
+    model = Stadion(
+        mixture,
+        omega=range(2, 11),
+        one_cluster="crossing",
+        random_state=0,
+        n_jobs=1,
+        **parameters,
+    )
     with warnings.catch_warnings():
         # Mixtures with many components on few points do not converge: here nobody reads it.
         warnings.simplefilter("ignore")

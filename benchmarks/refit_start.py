@@ -42,7 +42,13 @@ def unguided() -> Iterator[None]:
 def fitted(n_features: int, seed: int, guided: bool) -> tuple[int, float, float]:
     """Answer, and the scores of K = 1 and K = 2."""
     X, _ = two_gaussians(N_SAMPLES, n_features, DISTANCE, seed)
-    model = Stadion(KMeans(n_init=35), omega=range(2, 11), relabel="refit", random_state=seed)
+    model = Stadion(
+        KMeans(n_init=35),
+        omega=range(2, 11),
+        relabel="refit",
+        one_cluster="crossing",
+        random_state=seed,
+    )
     X = StandardScaler().fit_transform(X)
     with nullcontext() if guided else unguided():
         model.fit(X)

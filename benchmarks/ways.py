@@ -57,6 +57,7 @@ def stadion(clusterer: Any, X: np.ndarray, relabel: str, k_max: int = 10) -> Cal
         epsilons=np.linspace(0, np.sqrt(X.shape[1]), 10),
         n_perturbations=3,
         relabel=relabel,
+        one_cluster="crossing",
         random_state=0,
         n_jobs=1,
     )

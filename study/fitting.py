@@ -52,6 +52,7 @@ def stadion(X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]) 
         k_range=range(1, options.pop("k_max") + 1),
         omega=range(first, last + 1),
         epsilons=epsilons,
+        one_cluster="crossing",  # the paper's rule
         random_state=seed,
         **options,
     )

@@ -6,13 +6,14 @@ from scipy import stats
 from scipy.spatial.distance import cdist, pdist
 
 from iris_partitions import ONE, PARTITIONS, A, B, D, E, X
+from stablek.reference_sets import box_of
 from stablek.selectors.ben_hur import before_largest_drop
 from stablek.selectors.g_means import (
     anderson_darling,
     anderson_darling_p_value,
     corrected_statistic,
 )
-from stablek.selectors.gap import RULES, box_of, choose_by_rule, log_dispersions
+from stablek.selectors.gap import RULES, choose_by_rule, log_dispersions
 from stablek.selectors.hennig import cluster_jaccard
 from stablek.selectors.hofmeyr import Hofmeyr, degrees_of_freedom, local_linear, smooth
 from stablek.selectors.lange import matching_distance

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from stablek import Stadion, evaluate_partition, select_k
+from stablek.labels import check_labels
 from stablek.selectors.registry import SELECTORS
-from stablek.validation import check_labels
 from stablek.warning import ignored, warn_user
 
 FAST = {"k_range": [1, 2], "omega": [2], "n_perturbations": 2, "epsilons": [0.3]}

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     )
     from stablek.selectors.registry import select_k
     from stablek.selectors.stadion import Stadion
+    from stablek.selectors.structure import structure_test
+    from stablek.selectors.subsamples import subsample_frequency
 
 __version__ = "0.1.0"
 
@@ -52,6 +54,8 @@ __all__ = [
     "report",
     "select_k",
     "selectors",
+    "structure_test",
+    "subsample_frequency",
     "within_stability",
 ]
 
@@ -65,6 +69,8 @@ _HOME = {
     "compare": "selectors.compare",
     "evaluate_partition": "selectors.evaluate",
     "select_k": "selectors.registry",
+    "structure_test": "selectors.structure",
+    "subsample_frequency": "selectors.subsamples",
     "within_stability": "selectors.evaluate",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from stablek.results import ClusterStability, Selection, StabilityPaths
 __all__ = [
     "AGGREGATIONS",
     "TIE",
+    "OneCluster",
     "cluster_stability",
     "counted_levels",
     "crossing",
@@ -24,6 +25,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Aggregation = Callable[[Floats], float]
+OneCluster = Literal["test", "crossing", "never"]
 
 TIE = 1e-12
 """Scores that differ by less are equal. The smaller K wins."""
@@ -77,9 +79,7 @@ def crossing(stadion: Floats, epsilons: Floats) -> NDArray[np.intp]:
     return np.where(beats.any(axis=-1), last, -1)
 
 
-def counted_levels(
-    epsilons: Floats, crossing_epsilon: float, *, until_crossing: bool = True
-) -> NDArray[np.bool_]:
+def counted_levels(epsilons: Floats, crossing_epsilon: float = 0.0) -> NDArray[np.bool_]:
     """Which noise levels count for a score: the positive ones, up to the crossing if there is one.
 
     Examples
@@ -88,7 +88,7 @@ def counted_levels(
     array([False,  True, False])
     """
     counted = epsilons > 0
-    if until_crossing and crossing_epsilon > 0:
+    if crossing_epsilon > 0:
         counted &= epsilons <= crossing_epsilon
     return counted if counted.any() else np.ones_like(counted)
 
@@ -98,7 +98,8 @@ def select(
     k_values: tuple[Any, ...],
     *,
     aggregation: str | Aggregation = "max",
-    until_crossing: bool = True,
+    one_cluster: OneCluster = "crossing",
+    has_structure: bool = True,
     n_perturbations: int | None = None,
     omega: tuple[Any, ...] | None = None,
     entropy: int = 0,
@@ -114,8 +115,11 @@ def select(
         not numbers of clusters.
     aggregation : {"max", "mean"} or callable
         Turns the levels of a path that count into a score.
-    until_crossing : bool
-        Whether only levels up to the crossing count.
+    one_cluster : {"test", "crossing", "never"}
+        When the one-cluster partition is the answer. For "crossing" it competes along the path,
+        and only levels up to the crossing count. Otherwise it has no score.
+    has_structure : bool
+        What the test says. Only "test" asks.
     n_perturbations : int or None
         Use the first draws only.
     omega : tuple or None
@@ -133,8 +137,10 @@ def select(
     rule = _Rule(
         paths.epsilons,
         aggregate,
-        until_crossing=until_crossing,
+        by_crossing=one_cluster == "crossing",
         one_cluster_allowed=paths.k_values[0] is None or 1 in k_values,
+        scored=np.array([one_cluster == "crossing" or n > 1 for n in paths.n_clusters]),
+        nothing=one_cluster == "test" and not has_structure,
     )
     scores, winner, last = rule.choose(per_draw.mean(axis=-1)[None])
     weights = seeding.generator(entropy, "selection frequency").multinomial(
@@ -167,8 +173,10 @@ class _Rule:
 
     epsilons: Floats
     aggregate: Any
-    until_crossing: bool
+    by_crossing: bool
     one_cluster_allowed: bool
+    scored: NDArray[np.bool_]
+    nothing: bool
 
     def choose(self, stadion: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
         """Scores (n, n_k), winning path (n,) and index of the crossing (n,).
@@ -176,17 +184,22 @@ class _Rule:
         ``stadion`` is a stack of paths, (n, n_k, n_epsilons).
         """
         last = crossing(stadion, self.epsilons)
-        scores = np.empty(stadion.shape[:2])
-        for end in np.unique(last):
-            same = last == end
-            scores[same] = self._aggregate(stadion[same][:, :, self.counted(end)])
-        ranked = scores.copy()
+        scores = np.full(stadion.shape[:2], np.nan)
+        for end in np.unique(last) if self.by_crossing else [-1]:
+            same = last == end if self.by_crossing else np.full(len(last), True)
+            paths = stadion[same][:, self.scored][:, :, self.counted(end)]
+            scores[np.ix_(same, self.scored)] = self._aggregate(paths)
+        ranked = np.where(np.isnan(scores), -np.inf, scores)
         if not self.one_cluster_allowed:
             ranked[:, 0] = -np.inf
         # The first path within a tie of the best: values are in ascending order.
         winner = np.argmax(ranked >= ranked.max(axis=1, keepdims=True) - TIE, axis=1)
-        if self.until_crossing and self.one_cluster_allowed:
+        if self.one_cluster_allowed and (self.nothing or not self.scored.any()):
+            winner[:] = 0
+        elif self.one_cluster_allowed and self.by_crossing:
             winner[last < 0] = 0
+        elif not self.scored.any():
+            winner[:] = min(1, len(self.scored) - 1)
         return scores, winner, last
 
     def crossing_epsilon(self, last: int) -> float:
@@ -195,9 +208,8 @@ class _Rule:
 
     def counted(self, last: int) -> NDArray[np.bool_]:
         """Which levels count if the crossing has that index."""
-        return counted_levels(
-            self.epsilons, self.crossing_epsilon(last), until_crossing=self.until_crossing
-        )
+        end = self.crossing_epsilon(last) if self.by_crossing else 0.0
+        return counted_levels(self.epsilons, end)
 
     def _aggregate(self, paths: Floats) -> Floats:
         if self.aggregate in (np.max, np.mean):
@@ -232,13 +244,13 @@ def _n_draws(paths: StabilityPaths, n_perturbations: int | None) -> int:
 
 
 def cluster_stability(paths: StabilityPaths, selection: Selection) -> list[ClusterStability]:
-    """Stability inside each cluster of the chosen partition, over the levels up to the crossing.
+    """Stability inside each cluster of the chosen partition, over the levels that count.
 
     A cluster hides sub-clusters if some partition of it is nearly as stable as the chosen one, at
     the level at which the chosen path is highest.
     """
     best = paths.k_values.index(selection.best_value)
-    levels = counted_levels(paths.epsilons, selection.crossing_epsilon)
+    levels = selection.counted_levels
     within = paths.mean_over_omega(np.arange(len(paths.omega)))[:, levels].mean(axis=(1, 2))
     path = np.where(levels, paths.stadion[best].mean(axis=-1), -np.inf)
     peak = int(np.argmax(path))

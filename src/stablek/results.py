@@ -245,3 +245,56 @@ class Selection:
     crossing_epsilon: float
     counted_levels: NDArray[np.bool_]
     selection_frequency: Floats
+
+
+@dataclass(frozen=True)
+class StructureTest:
+    """Whether the data have cluster structure at all: the test and its evidence.
+
+    Parameters
+    ----------
+    pvalue : float
+        Probability of a statistic as large as this if there is no structure. It is the largest of
+        the p-values of all kinds of reference sets.
+    statistic : float
+        Largest mean positive excess over K, against the kind with the largest p-value.
+    kind : str
+        That kind of reference sets.
+    alpha : float
+        Level of the test.
+    pvalues, statistics : dict of str to float
+        The same for each kind.
+    reference_statistics : dict of str to ndarray
+        Statistic of each reference set, for each kind.
+    excess : ndarray of shape (n_k, n_epsilons)
+        Paths of the data minus the mean path of the reference sets of that kind.
+    stadion_paths : ndarray of shape (n_k, n_epsilons)
+        Paths of the tested rows.
+    reference_paths : dict of str to ndarray of shape (n_sets, n_k, n_epsilons)
+        Paths of the reference sets, for each kind.
+    k_values : ndarray of shape (n_k,)
+        Numbers of clusters that were tested.
+    epsilons : ndarray of shape (n_epsilons,)
+        Noise levels.
+    n_rows : int
+        Number of rows that were tested.
+    """
+
+    pvalue: float
+    statistic: float
+    kind: str
+    alpha: float
+    pvalues: dict[str, float]
+    statistics: dict[str, float]
+    reference_statistics: dict[str, Floats] = field(repr=False)
+    excess: Floats = field(repr=False)
+    stadion_paths: Floats = field(repr=False)
+    reference_paths: dict[str, Floats] = field(repr=False)
+    k_values: NDArray[np.intp] = field(repr=False)
+    epsilons: Floats = field(repr=False)
+    n_rows: int = 0
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the test rejects that there is no structure."""
+        return self.pvalue <= self.alpha

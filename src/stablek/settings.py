@@ -19,6 +19,7 @@ __all__ = ["make_setting", "noise_levels", "noise_scale"]
 Floats = NDArray[np.float64]
 
 _LARGEST_EPSILON = 1e6  # of our own kinds of noise: with much more, squared distances overflow
+_SMALLEST_EPSILON, _LEAST_LARGEST = 0.05, 1.5  # of the geometric grid
 _LARGEST_SHARE = 0.9  # of the rows or features that "auto" leaves out
 
 
@@ -58,17 +59,24 @@ def make_setting(
 
 
 def noise_levels(
-    epsilons: Any, n_epsilons: int, perturbation: Perturbation, n_features: int
+    epsilons: Any,
+    n_epsilons: int,
+    perturbation: Perturbation,
+    n_features: int,
+    *,
+    even: bool = True,
 ) -> Floats:
     """Noise levels: those given, or the fixed grid of "auto".
 
-    For an amplitude this is the paper's grid: even levels from 0 to the square root of the number
-    of features.
+    For an amplitude, even levels reach from 0 to the square root of the number of features, as in
+    the paper. Geometric levels after 0 reach from 0.05 to that, or to 1.5 if that is more.
 
     Examples
     --------
     >>> noise_levels("auto", 4, resolve_perturbation("uniform"), 9)
     array([0., 1., 2., 3.])
+    >>> noise_levels("auto", 4, resolve_perturbation("uniform"), 9, even=False).round(2)
+    array([0.  , 0.05, 0.39, 3.  ])
     """
     n_epsilons = validation.check_count("n_epsilons", n_epsilons, 2)
     given = validation.check_epsilons(epsilons, perturbation.levels)
@@ -81,8 +89,12 @@ def noise_levels(
         return given
     if perturbation.levels == "single":
         return np.ones(1)
-    end = _LARGEST_SHARE if perturbation.levels == "share" else np.sqrt(n_features)
-    return np.linspace(0.0, end, n_epsilons)
+    if perturbation.levels == "share":
+        return np.linspace(0.0, _LARGEST_SHARE, n_epsilons)
+    if even:
+        return np.linspace(0.0, np.sqrt(n_features), n_epsilons)
+    largest = max(_LEAST_LARGEST, np.sqrt(n_features))
+    return np.concatenate([[0.0], np.geomspace(_SMALLEST_EPSILON, largest, n_epsilons - 1)])
 
 
 def noise_scale(X: Floats, kind: str) -> Floats:

@@ -51,6 +51,7 @@ def compute(task: Task) -> dict[str, Any]:
         relabel=task.fit,
         n_perturbations=sizes["D"],
         epsilons=np.linspace(0.0, 1.0, sizes["M"]),
+        one_cluster="crossing",
         random_state=0,
     )
     Stadion(**{**model.get_params(deep=False), "k_range": [2]}).fit(X[:50])  # compiles the kernels

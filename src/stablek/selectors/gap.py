@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from stablek import execution, seeding, validation
 from stablek.engines import Engine
 from stablek.indices.clusters import Clusters, centroids, scatter
+from stablek.reference_sets import Box, box_of
 from stablek.selectors.criterion import CriterionSelector, Verdict
 from stablek.selectors.reference import Reference, cluster
 
@@ -45,30 +46,6 @@ def _mean_pair_distances(X: Floats, clusters: Clusters) -> float:
     order = np.argsort(clusters.codes, kind="stable")
     sums = pair_sums(np.ascontiguousarray(X[order].T), clusters.starts)
     return float((sums / clusters.sizes).sum() / 2.0)
-
-
-class Box(NamedTuple):
-    """The box of the data along some axes. Reference points are uniform in it."""
-
-    center: Floats
-    axes: Floats | None
-    low: Floats
-    high: Floats
-
-    def draw(self, n: int, random: Any) -> Floats:
-        """Draw n uniform points."""
-        points = random.uniform(self.low, self.high, (n, len(self.low)))
-        turned = points if self.axes is None else points @ self.axes
-        return np.ascontiguousarray(turned + self.center)
-
-
-def box_of(X: Floats, principal: bool) -> Box:
-    """Box of X along its features or its principal axes."""
-    center = X.mean(axis=0)
-    centered = X - center
-    axes = np.linalg.svd(centered, full_matrices=False)[2] if principal else None
-    turned = centered if axes is None else centered @ axes.T
-    return Box(center, axes, turned.min(axis=0), turned.max(axis=0))
 
 
 def _first_max(f: Floats) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from stablek import aggregation as aggregating
 from stablek import validation
+from stablek.aggregation import OneCluster
 from stablek.engines import Setting
 from stablek.inspection import path_index
 from stablek.paths import collect_groups, measure_paths
 from stablek.points import point_stability
-from stablek.results import Partition, Selection, StabilityPaths
+from stablek.reference_sets import REFERENCE_SETS
+from stablek.results import Partition, Selection, StabilityPaths, StructureTest
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.selectors.reference import Reference
+from stablek.selectors.structure import check_alpha, check_test_options, structure_test
 from stablek.settings import make_setting, noise_levels
+from stablek.warning import warn_user
 
 __all__ = ["Stadion"]
 
@@ -30,7 +34,8 @@ class Stadion(BaseSelector):
 
     A good clustering survives small noise (between stability), and none of its clusters contains
     a stable partition of its own (within stability). Stadion is the first minus the second,
-    followed along growing noise. It can answer K = 1: no cluster structure.
+    followed along growing noise. Whether there are clusters at all is a question of its own, which
+    a test with a p-value answers.
 
     Parameters
     ----------
@@ -52,8 +57,10 @@ class Stadion(BaseSelector):
     n_perturbations : int, default=10
         Perturbed copies for each noise level (the paper's D).
     epsilons : "auto" or sequence of float, default="auto"
-        Noise levels, in standard deviations of each feature. "auto" is the paper's grid:
-        ``n_epsilons`` even levels from 0 to the square root of the number of features.
+        Noise levels, in standard deviations of each feature. "auto" is 0 and geometric levels from
+        0.05 to 1.5 or the square root of the number of features, if that is more. With
+        ``one_cluster="crossing"`` it is the paper's grid: even levels from 0 to the square root of
+        the number of features.
     n_epsilons : int, default=10
         Number of noise levels of "auto", epsilon 0 included.
     noise_scale : {"feature", "global"}, default="feature"
@@ -62,8 +69,21 @@ class Stadion(BaseSelector):
         A name from `stablek.similarity.SIMILARITIES`, or ``f(labels, perturbed_labels)``.
     aggregation : {"max", "mean"} or callable, default="max"
         Turns a path into a score.
-    until_crossing : bool, default=True
-        Whether only noise levels up to the crossing count. Beyond it K = 1 beats all others.
+    one_cluster : {"test", "crossing", "never"}, default="test"
+        When K = 1 is the answer. "test": if the structure test does not reject at ``alpha``.
+        "crossing": the paper's rule. K = 1 competes along the path, and the score counts levels up
+        to the crossing, beyond which K = 1 beats all others. "never": the best K >= 2.
+    alpha : float, default=0.05
+        Level of the structure test: the share of false alarms on data without clusters.
+    n_reference_sets : int, default=10
+        Most reference sets of each kind in the structure test.
+    reference_sets : str, callable or sequence of them, default=("box", "copula", "sources")
+        Kinds of reference sets, as for `stablek.structure_test`.
+    test_clusterer : estimator, default=None
+        Whose partitions the structure test uses. None is ``clusterer`` if it extends, else
+        K-means.
+    max_test_rows : int, default=1000
+        The structure test samples more rows than this.
     param_name : str, default=None
         The clusterer's parameter that takes the values of ``k_range``; None finds
         ``n_clusters`` or ``n_components``.
@@ -93,7 +113,12 @@ class Stadion(BaseSelector):
     between_stability_, within_stability_, stadion_paths_ : ndarray of shape (n_k, n_epsilons)
         Means over the draws.
     scores_ : ndarray of shape (n_k,)
-        The aggregated paths; higher is better.
+        The aggregated paths; higher is better. One cluster has a score only with
+        ``one_cluster="crossing"``, else NaN.
+    structure_pvalue_ : float
+        p-value of the structure test; NaN if none was made.
+    structure_test_ : StructureTest or None
+        The test with its evidence.
     crossing_epsilon_ : float
         The last positive noise level at which some K >= 2 beats K = 1; 0 if there is none.
     counted_levels_ : ndarray of bool of shape (n_epsilons,)
@@ -103,7 +128,8 @@ class Stadion(BaseSelector):
     paths_ : StabilityPaths
         Everything that was measured, per draw and re-clustering size, with standard errors.
     selection_frequency_ : ndarray of shape (n_k,)
-        How often each candidate wins when the draws are resampled.
+        How often each candidate wins when the draws are resampled. This is the uncertainty of
+        the noise draws only; `stablek.subsample_frequency` measures that of the data.
     cluster_stability_ : list of ClusterStability
         For each cluster of the chosen partition: label, size, within stability, and the
         re-clustering size that is stable inside, if any.
@@ -145,7 +171,12 @@ class Stadion(BaseSelector):
         noise_scale: Literal["feature", "global"] = "feature",
         similarity: str | Callable[..., float] = "ari",
         aggregation: str | Callable[[Floats], float] = "max",
-        until_crossing: bool = True,
+        one_cluster: Literal["test", "crossing", "never"] = "test",
+        alpha: float = 0.05,
+        n_reference_sets: int = 10,
+        reference_sets: Any = tuple(REFERENCE_SETS),
+        test_clusterer: Any = None,
+        max_test_rows: int = 1000,
         param_name: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -162,16 +193,30 @@ class Stadion(BaseSelector):
         self.noise_scale = noise_scale
         self.similarity = similarity
         self.aggregation = aggregation
-        self.until_crossing = until_crossing
+        self.one_cluster = one_cluster
+        self.alpha = alpha
+        self.n_reference_sets = n_reference_sets
+        self.reference_sets = reference_sets
+        self.test_clusterer = test_clusterer
+        self.max_test_rows = max_test_rows
         self.param_name = param_name
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _fit(self, reference: Reference) -> None:
+        self._check_one_cluster()
         partitions, setting, self.paths_ = self._measure(reference)
         self._entropy = reference.entropy
+        self.structure_test_ = self._test_structure(reference, setting)
+        test = self.structure_test_
+        self.structure_pvalue_ = np.nan if test is None else test.pvalue
         self._store(self._select())
+        if test is not None and not test.rejected and self.n_clusters_ > 1:
+            warn_user(
+                f"The structure test found no clusters (p = {test.pvalue:.2g}), but K = 1 is not "
+                f"in k_range: the answer is the best of the values that are"
+            )
         self._store_partition(reference, partitions, setting)
 
     def _measure(
@@ -180,7 +225,6 @@ class Stadion(BaseSelector):
         """Reference partitions, K = 1 first, and paths. Partitions of clusters are not kept."""
         X, values_are_k, engine = reference.X, reference.values_are_k, reference.engine
         aggregating.resolve_aggregation(self.aggregation)
-        validation.check_flag("until_crossing", self.until_crossing)
         setting = make_setting(
             X,
             reference.clusterer,
@@ -190,7 +234,13 @@ class Stadion(BaseSelector):
             similarity=self.similarity,
             relabel=self.relabel,
         )
-        epsilons = noise_levels(self.epsilons, self.n_epsilons, setting.perturbation, X.shape[1])
+        epsilons = noise_levels(
+            self.epsilons,
+            self.n_epsilons,
+            setting.perturbation,
+            X.shape[1],
+            even=self.one_cluster == "crossing",
+        )
         n_draws = validation.check_count("n_perturbations", self.n_perturbations)
         omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
@@ -211,11 +261,52 @@ class Stadion(BaseSelector):
         paths = measure_paths(engine, X, collected, epsilons, n_draws, setting, **options)
         return collected.partitions, setting, paths
 
-    def _select(self, **changes: Any) -> Selection:
-        options = {"aggregation": self.aggregation, "until_crossing": self.until_crossing}
-        k_values = tuple(self.k_values_.tolist())
+    def _check_one_cluster(self) -> None:
+        validation.check_choice("one_cluster", self.one_cluster, get_args(OneCluster))
+        check_test_options(
+            self.alpha, self.n_reference_sets, self.reference_sets, self.max_test_rows
+        )
+
+    def _test_structure(self, reference: Reference, setting: Setting) -> StructureTest | None:
+        """The test, by the clusterer if it extends, else by K-means."""
+        k_values = self.k_values_.tolist() if reference.values_are_k else list(range(2, 11))
+        if self.one_cluster != "test" or max(k_values) < 2:
+            return None
+        extends = setting.relabel == "extend" and reference.values_are_k
+        clusterer = self.test_clusterer
+        if clusterer is None and extends:
+            clusterer = reference.clusterer
+        # Perturbations that allow no extension are no measure of K-means' partitions.
+        noise = setting.perturbation.no_extension is None
+        return structure_test(
+            reference.X,
+            clusterer,
+            k_range=[k for k in k_values if k <= len(reference.X)],
+            alpha=self.alpha,
+            n_reference_sets=self.n_reference_sets,
+            reference_sets=self.reference_sets,
+            max_test_rows=self.max_test_rows,
+            perturbation=self.perturbation if noise else "uniform",
+            noise_scale=self.noise_scale,
+            similarity=self.similarity,
+            random_state=reference.entropy,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _select(
+        self, *, one_cluster: OneCluster | None = None, alpha: float | None = None, **changes: Any
+    ) -> Selection:
+        options = {"aggregation": self.aggregation, **changes}
+        test = self.structure_test_
+        level = self.alpha if alpha is None else alpha
         return aggregating.select(
-            self.paths_, k_values, entropy=self._entropy, **{**options, **changes}
+            self.paths_,
+            tuple(self.k_values_.tolist()),
+            one_cluster=self.one_cluster if one_cluster is None else one_cluster,
+            has_structure=test is None or test.pvalue <= level,
+            entropy=self._entropy,
+            **options,
         )
 
     def _store(self, selection: Selection) -> None:
@@ -262,7 +353,8 @@ class Stadion(BaseSelector):
         aggregation: str | Callable[[Floats], float] | None = None,
         n_perturbations: int | None = None,
         omega: Sequence[Any] | None = None,
-        until_crossing: bool | None = None,
+        one_cluster: OneCluster | None = None,
+        alpha: float | None = None,
     ) -> Selection:
         """Answer with other settings from what was computed; the estimator stays as it is.
 
@@ -273,7 +365,10 @@ class Stadion(BaseSelector):
             Use the first draws only.
         omega : sequence, default=None
             Use some of the re-clustering sizes only.
-        until_crossing : bool, default=None
+        one_cluster : {"test", "crossing", "never"}, default=None
+            "test" only if the test was made.
+        alpha : float, default=None
+            Another level of the structure test.
 
         Returns
         -------
@@ -294,8 +389,17 @@ class Stadion(BaseSelector):
             validation.check_count("n_perturbations", n_perturbations)
         if aggregation is not None:
             changes["aggregation"] = aggregation
-        if until_crossing is not None:
-            changes["until_crossing"] = validation.check_flag("until_crossing", until_crossing)
+        if one_cluster is not None:
+            validation.check_choice("one_cluster", one_cluster, get_args(OneCluster))
+            if one_cluster == "test" and self.structure_test_ is None:
+                raise ValueError(
+                    "one_cluster='test' needs the structure test, which was not made; fit with "
+                    "one_cluster='test'"
+                )
+            changes["one_cluster"] = one_cluster
+        if alpha is not None:
+            check_alpha(alpha)
+            changes["alpha"] = alpha
         if omega is not None:
             changes["omega"] = tuple(omega)
         return self._select(**changes)

@@ -1,0 +1,161 @@
+"""Is there any cluster structure? The structure test for users and for `Stadion`."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+
+from stablek import seeding, validation
+from stablek.reference_sets import REFERENCE_SETS, resolve_reference_sets
+from stablek.results import StructureTest
+from stablek.selectors.reference import make_reference
+from stablek.settings import make_setting, noise_levels
+from stablek.structure import Protocol, coarse_values, run_test
+
+__all__ = ["check_alpha", "check_test_options", "structure_test"]
+
+Floats = NDArray[np.float64]
+
+LEAST_ROWS = 10
+N_INIT = 4
+N_EPSILONS = 10
+
+
+def structure_test(
+    X: Any,
+    clusterer: Any = None,
+    *,
+    k_range: Sequence[int] = tuple(range(2, 11)),
+    alpha: float = 0.05,
+    n_reference_sets: int = 10,
+    reference_sets: Any = tuple(REFERENCE_SETS),
+    max_test_rows: int = 1000,
+    relabel: Literal["auto", "refit", "extend"] = "auto",
+    perturbation: str | Callable[..., Any] = "uniform",
+    noise_scale: Literal["feature", "global"] = "feature",
+    similarity: str | Callable[..., float] = "ari",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> StructureTest:
+    """Test whether X has cluster structure at all.
+
+    The stability paths of X are compared with those of simulated data that have the shape of X but
+    no clusters. Structure is claimed only if none of three shapes explains the paths: the box of
+    the principal components, unimodal features with the correlations of X, and unimodal
+    independent components.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        The points, at least 10 of them.
+    clusterer : estimator, default=None
+        Whose partitions are tested, with at most four restarts. None is K-means, which suits all
+        data: refitted partitions of other algorithms vary more, so that the test finds less.
+    k_range : sequence of int, default=2 to 10
+        Numbers of clusters. At most eight of them are tested, the smallest and the largest among
+        them, up to a third of the rows. 1 is ignored.
+    alpha : float, default=0.05
+        Level of the test: the share of false alarms that is allowed.
+    n_reference_sets : int, default=10
+        Most reference sets of each kind. The test stops early if the answer is clear.
+    reference_sets : str, callable or sequence of them, default=("box", "copula", "sources")
+        Names in `stablek.reference_sets.REFERENCE_SETS`, or functions ``f(X, rng)`` that return an
+        array of the shape of X.
+    max_test_rows : int, default=1000
+        More rows are sampled, for X and the reference sets alike.
+    relabel, perturbation, noise_scale, similarity, random_state, n_jobs, verbose
+        As for `stablek.Stadion`.
+
+    Returns
+    -------
+    StructureTest
+        ``pvalue``, ``statistic`` and the evidence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(200, centers=[[0, 0], [8, 0]], random_state=0)
+    >>> structure_test(X, random_state=0).pvalue < 0.01
+    True
+    >>> noise = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> structure_test(noise, random_state=0).pvalue > 0.05
+    True
+    """
+    X = validation.check_data(X)
+    check_test_options(alpha, n_reference_sets, reference_sets, max_test_rows)
+    if len(X) < LEAST_ROWS:
+        raise ValueError(
+            f"X has {len(X)} rows, but the structure test needs at least {LEAST_ROWS}; use more "
+            f"data, or one_cluster='never' or 'crossing' in Stadion"
+        )
+    entropy = seeding.entropy_of(random_state)
+    rows = _sample(X, validation.check_count("max_test_rows", max_test_rows), entropy)
+    k_values = [k for k in validation.check_k_range(k_range, len(X)) if k > 1]
+    validation.check_distinct(X, 2)
+    reference = make_reference(
+        rows, _few_restarts(clusterer), None, entropy=entropy, n_jobs=n_jobs
+    )
+    setting = make_setting(
+        rows,
+        reference.clusterer,
+        entropy=entropy,
+        perturbation=perturbation,
+        scale=noise_scale,
+        similarity=similarity,
+        relabel=relabel,
+    )
+    epsilons = noise_levels("auto", N_EPSILONS, setting.perturbation, X.shape[1], even=False)
+    distinct = validation.n_distinct(rows, len(rows))
+    tested = coarse_values(k_values, min(len(rows), 3 * distinct))
+    protocol = Protocol(reference.engine, tested, epsilons, setting, noise_scale)
+    return run_test(
+        rows,
+        protocol,
+        resolve_reference_sets(reference_sets),
+        alpha=float(alpha),
+        n_sets=int(n_reference_sets),
+        n_jobs=n_jobs,
+        progress=bool(validation.check_count("verbose", verbose, 0)),
+    )
+
+
+def check_test_options(
+    alpha: Any, n_reference_sets: Any, reference_sets: Any, max_test_rows: Any
+) -> None:
+    """Raise if a parameter of the structure test is wrong."""
+    check_alpha(alpha)
+    validation.check_count("n_reference_sets", n_reference_sets, 3)
+    validation.check_count("max_test_rows", max_test_rows, LEAST_ROWS)
+    resolve_reference_sets(reference_sets)
+
+
+def check_alpha(alpha: Any) -> None:
+    """Raise unless it is a number between 0 and 1."""
+    if not isinstance(alpha, numbers.Real) or not 0.0 < float(alpha) < 1.0:
+        raise ValueError(f"alpha must be a number between 0 and 1, such as 0.05, got {alpha!r}")
+
+
+def _sample(X: Floats, n: int, entropy: int) -> Floats:
+    """At most n rows of X, in their order."""
+    if len(X) <= n:
+        return X
+    chosen = seeding.generator(entropy, "structure rows").choice(len(X), n, replace=False)
+    return np.ascontiguousarray(X[np.sort(chosen)])
+
+
+def _few_restarts(clusterer: Any) -> Any:
+    if clusterer is None:
+        return KMeans(n_init=N_INIT)
+    validation.check_clusterer(clusterer)
+    n_init = clusterer.get_params().get("n_init")
+    if isinstance(n_init, numbers.Integral) and int(n_init) > N_INIT:
+        return clone(clusterer).set_params(n_init=N_INIT)
+    return clusterer
