@@ -40,6 +40,7 @@ def fit(case, answer, **options):
         omega=[2, 3],
         n_perturbations=2,
         epsilons=[0.2, 0.8],
+        one_cluster="test" if case in ("kmeans-extend", "ward") else "crossing",
         random_state=4,
         **options,
     )
@@ -50,6 +51,11 @@ def digest(stadion):
     """Hash of all that was measured and of the fitted model."""
     arrays = [stadion.paths_.between, stadion.paths_.clusters]
     arrays += [getattr(stadion, name) for name in _PATHS]
+    if stadion.structure_test_ is not None:
+        arrays += [
+            stadion.structure_test_.excess,
+            *stadion.structure_test_.reference_paths.values(),
+        ]
     model = stadion.best_estimator_
     arrays += [getattr(model, name) for name in _MODEL if hasattr(model, name)]
     found = hashlib.sha256()

@@ -6,7 +6,12 @@ from sklearn.mixture import GaussianMixture
 from stablek.selectors import SELECTORS
 
 QUICK = {
-    "stadion": {"omega": [2, 3], "n_perturbations": 3, "n_epsilons": 6},
+    "stadion": {
+        "omega": [2, 3],
+        "n_perturbations": 3,
+        "n_epsilons": 6,
+        "n_reference_sets": 3,
+    },
     "gap_a": {"n_references": 10, "power": 2},
     "gap_b": {"n_references": 10, "power": 2},
     "hennig": {"n_bootstraps": 10},

@@ -35,9 +35,14 @@ def test_scores_count_positive_levels_up_to_the_crossing():
     mean = select(paths, (1, 2, 3), aggregation="mean")
     np.testing.assert_allclose(mean.scores, [0.25, 0.55, 0.4])
     assert mean.n_clusters == 2
-    whole = select(paths, (1, 2, 3), until_crossing=False)
-    np.testing.assert_allclose(whole.scores, [0.9, 0.6, 0.8])
-    assert whole.n_clusters == 1
+    never = select(paths, (1, 2, 3), one_cluster="never")
+    np.testing.assert_allclose(never.scores, [np.nan, 0.6, 0.8])
+    assert never.n_clusters == 3
+    assert select(paths, (1, 2, 3), one_cluster="test").n_clusters == 3
+    nothing = select(paths, (1, 2, 3), one_cluster="test", has_structure=False)
+    assert nothing.n_clusters == 1
+    assert nothing.selection_frequency.tolist() == [1.0, 0.0, 0.0]
+    assert select(paths, (2, 3), one_cluster="test", has_structure=False).n_clusters == 3
     least = select(paths, (1, 2, 3), aggregation=np.min)
     np.testing.assert_allclose(least.scores, [0.1, 0.5, 0.1])
 

@@ -23,6 +23,7 @@ FAST = {
     "omega": [2],
     "n_perturbations": 1,
     "epsilons": [0.5],
+    "one_cluster": "crossing",
     "random_state": 0,
 }
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -98,7 +99,7 @@ BAD_PARAMETERS = [
     ({"similarity": "arj"}, r"similarity must be one of \[.*'ari'.*got 'arj'"),
     ({"perturbation": "nois"}, "perturbation must be one of"),
     ({"aggregation": "sum"}, "aggregation must be one of"),
-    ({"until_crossing": "yes"}, "until_crossing must be True or False"),
+    ({"one_cluster": "maybe"}, "one_cluster must be one of .*got 'maybe'"),
     ({"random_state": -1}, "random_state"),
     ({"verbose": -1}, "verbose"),
     ({"param_name": "n_cluster"}, "param_name must be a parameter of clusterer.*'n_cluster'"),

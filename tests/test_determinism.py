@@ -11,7 +11,13 @@ from joblib import parallel_config
 
 from stablek import Stadion
 
-OPTIONS = {"k_range": range(1, 5), "omega": [2, 3], "n_perturbations": 3, "n_epsilons": 4}
+OPTIONS = {
+    "k_range": range(1, 5),
+    "omega": [2, 3],
+    "n_perturbations": 3,
+    "n_epsilons": 4,
+    "one_cluster": "crossing",
+}
 BACKENDS = ["loky", "threading", "multiprocessing", "sequential"]
 
 

@@ -11,7 +11,13 @@ from sklearn.preprocessing import StandardScaler
 
 from stablek import Stadion, evaluate_partition
 
-OPTIONS = {"k_range": range(1, 5), "omega": [2, 3], "n_perturbations": 4, "random_state": 0}
+OPTIONS = {
+    "k_range": range(1, 5),
+    "omega": [2, 3],
+    "n_perturbations": 4,
+    "one_cluster": "crossing",
+    "random_state": 0,
+}
 
 
 @pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
@@ -100,10 +106,15 @@ def test_k_equal_to_n_is_legal_and_scores_zero(rng):
     perturbation=st.sampled_from(["uniform", "gaussian", "bootstrap", "subsample", "project"]),
     aggregation=st.sampled_from(["max", "mean"]),
     noise_scale=st.sampled_from(["feature", "global"]),
+    one_cluster=st.sampled_from(["test", "crossing", "never"]),
 )
-@pytest.mark.filterwarnings("ignore:The clusterer found fewer", "ignore:All features")
+@pytest.mark.filterwarnings(
+    "ignore:The clusterer found fewer",
+    "ignore:All features",
+    "ignore:The structure test found no clusters",
+)
 def test_any_small_array_fits_or_raises_a_documented_error(
-    X, ks, omega, clusterer, relabel, perturbation, aggregation, noise_scale
+    X, ks, omega, clusterer, relabel, perturbation, aggregation, noise_scale, one_cluster
 ):
     stadion = Stadion(
         clusterer,
@@ -113,6 +124,8 @@ def test_any_small_array_fits_or_raises_a_documented_error(
         perturbation=perturbation,
         aggregation=aggregation,
         noise_scale=noise_scale,
+        one_cluster=one_cluster,
+        n_reference_sets=3,
         n_perturbations=2,
         n_epsilons=3,
         random_state=0,
@@ -120,11 +133,14 @@ def test_any_small_array_fits_or_raises_a_documented_error(
     try:
         stadion.fit(X)
     except ValueError as error:
-        known = ("n_samples = ", "distinct row", "squared distances overflow")
+        known = ("n_samples = ", "distinct row", "squared distances overflow", "at least 10")
         if any(words in str(error) for words in known):
             return
         raise
     assert np.isfinite(stadion.stadion_paths_).all()
-    assert np.isfinite(stadion.scores_).all()
+    scored = stadion.k_values_ > 1 if one_cluster != "crossing" else np.full(len(ks), True)
+    clusters = [len(np.unique(labels)) for labels in stadion.reference_labels_]
+    scored &= np.array(clusters) > (one_cluster != "crossing")
+    np.testing.assert_array_equal(np.isfinite(stadion.scores_), scored)
     assert 1 <= stadion.n_clusters_ <= len(X)
     assert stadion.labels_.shape == (len(X),)

@@ -23,7 +23,9 @@ def test_resampling_is_misled_by_correlated_gaussians(seed):
     for misled in (lange, explorer):
         assert misled.n_clusters_ > 2
         assert misled.n_clusters_ % 2 == 0
-    stadion = Stadion(k_range=range(1, 7), omega=range(2, 7), random_state=0).fit(X)
+    stadion = Stadion(
+        k_range=range(1, 7), omega=range(2, 7), one_cluster="crossing", random_state=0
+    ).fit(X)
     assert stadion.n_clusters_ == 2
 
 

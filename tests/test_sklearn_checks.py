@@ -10,8 +10,9 @@ QUICK = {"k_range": range(1, 4), "omega": [2], "n_perturbations": 1, "epsilons":
 
 @parametrize_with_checks(
     [
-        Stadion(KMeans(n_init=1), **QUICK),
-        Stadion(AgglomerativeClustering(), **QUICK),
+        Stadion(KMeans(n_init=1), n_reference_sets=3, **QUICK),
+        Stadion(KMeans(n_init=1), one_cluster="crossing", **QUICK),
+        Stadion(AgglomerativeClustering(), one_cluster="never", **QUICK),
     ]
 )
 def test_sklearn_check(estimator, check):

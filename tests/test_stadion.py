@@ -37,13 +37,15 @@ SMALL = {
     "omega": [2, 3],
     "n_perturbations": 2,
     "epsilons": [0.0, 0.2, 0.6, 1.2],
+    "one_cluster": "crossing",
     "random_state": 0,
 }
 
 
 @pytest.fixture(scope="module")
 def fitted(blobs):
-    return Stadion(k_range=range(1, 6), n_perturbations=4, n_epsilons=6, random_state=0).fit(blobs)
+    options = {"n_perturbations": 4, "n_epsilons": 6, "one_cluster": "crossing"}
+    return Stadion(k_range=range(1, 6), random_state=0, **options).fit(blobs)
 
 
 def test_everything_is_there_and_has_its_shape(fitted, blobs):
@@ -77,8 +79,8 @@ def test_everything_is_there_and_has_its_shape(fitted, blobs):
 def test_auto_levels_are_the_papers_grid(fitted, rng):
     even = np.linspace(0, np.sqrt(2), len(fitted.epsilons_))
     np.testing.assert_array_equal(fitted.epsilons_, even)
-    wide = Stadion(k_range=[1, 2], omega=[2], n_perturbations=1, n_epsilons=4, random_state=0)
-    wide.fit(rng.normal(size=(20, 9)))
+    options = {"omega": [2], "n_perturbations": 1, "n_epsilons": 4, "one_cluster": "crossing"}
+    wide = Stadion(k_range=[1, 2], random_state=0, **options).fit(rng.normal(size=(20, 9)))
     np.testing.assert_array_equal(wide.epsilons_, [0, 1, 2, 3])
 
 
@@ -88,7 +90,7 @@ def test_counted_levels_are_those_of_the_scores(fitted, blobs):
     assert 0 < expected.sum() < len(expected) - 1
     best = fitted.stadion_paths_[:, fitted.counted_levels_].max(axis=1)
     np.testing.assert_array_equal(fitted.scores_, best)
-    whole = clone(fitted).set_params(until_crossing=False).fit(blobs)
+    whole = clone(fitted).set_params(one_cluster="never").fit(blobs)
     np.testing.assert_array_equal(whole.counted_levels_, whole.epsilons_ > 0)
 
 
@@ -101,7 +103,7 @@ def test_point_stability_is_lowest_between_the_clusters(rng):
 
 def test_point_stability_is_the_share_of_copies_in_which_a_point_keeps_its_cluster(rng):
     X = np.concatenate([rng.normal(0, 1, 30), rng.normal(4, 1, 30)])[:, None]
-    levels = {"epsilons": [0.5, 1.0], "until_crossing": False}
+    levels = {"epsilons": [0.5, 1.0], "one_cluster": "never"}
     stadion = Stadion(k_range=[2], n_perturbations=2, random_state=0, **levels).fit(X)
     kept = [
         stadion.predict(perturb(X, e, X.std(axis=0), draw, PERTURBATIONS["uniform"])[0])
@@ -136,13 +138,15 @@ def test_reselect_slices_what_was_computed(fitted, blobs):
         omega=[2, 4],
         aggregation="mean",
         epsilons=fitted.epsilons_,
+        one_cluster="crossing",
         random_state=0,
     ).fit(blobs)
     np.testing.assert_array_equal(fewer.stadion_paths, again.stadion_paths_)
     np.testing.assert_array_equal(fewer.scores, again.scores_)
     assert fewer.n_clusters == again.n_clusters_
     np.testing.assert_array_equal(
-        fitted.reselect(until_crossing=False).scores, fitted.stadion_paths_[:, 1:].max(axis=1)
+        fitted.reselect(one_cluster="never").scores[1:],
+        fitted.stadion_paths_[1:, 1:].max(axis=1),
     )
     np.testing.assert_array_equal(fitted.reselect().scores, fitted.scores_)
     with pytest.raises(ValueError, match="n_perturbations"):

@@ -17,7 +17,13 @@ from stablek.labels import check_labels
 from stablek.selectors.registry import SELECTORS
 from stablek.warning import ignored, warn_user
 
-FAST = {"k_range": [1, 2], "omega": [2], "n_perturbations": 2, "epsilons": [0.3]}
+FAST = {
+    "k_range": [1, 2],
+    "omega": [2],
+    "n_perturbations": 2,
+    "epsilons": [0.3],
+    "one_cluster": "crossing",
+}
 
 
 @pytest.fixture

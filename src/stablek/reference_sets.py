@@ -7,7 +7,7 @@ generator. A user's own kind draws directly: ``f(X, rng)``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,6 +74,20 @@ def _principal(centered: Floats) -> tuple[Floats, Floats]:
     return left * spread, axes
 
 
+def _in_units(kind: Kind) -> Kind:
+    """The kind, in units of the spread of X: squares of tiny numbers would become zero."""
+
+    @wraps(kind)
+    def scaled(X: Floats) -> Draw:
+        _, exponent = np.frexp(np.ptp(X, axis=0).max())
+        unit = np.ldexp(1.0, int(exponent))  # a power of two, so that no digit is lost
+        draw = kind(X / unit)
+        return lambda rng: draw(rng) * unit
+
+    return scaled
+
+
+@_in_units
 def box(X: Floats) -> Draw:
     """Uniform in the box of the principal components.
 
@@ -84,6 +98,7 @@ def box(X: Floats) -> Draw:
     return lambda rng: found.draw(len(X), rng)
 
 
+@_in_units
 def copula(X: Floats) -> Draw:
     """Every feature unimodal and as near to the data as possible, with the data's correlations.
 
@@ -109,6 +124,7 @@ def copula(X: Floats) -> Draw:
     return draw
 
 
+@_in_units
 def sources(X: Floats) -> Draw:
     """Independent components, each unimodal and as near to the data as possible, mixed again.
 

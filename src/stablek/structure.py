@@ -23,7 +23,14 @@ from stablek.reference_sets import Kind, draw_sets
 from stablek.results import StructureTest
 from stablek.settings import noise_scale
 
-__all__ = ["FIRST_SETS", "Protocol", "coarse_values", "run_test"]
+__all__ = [
+    "FIRST_SETS",
+    "LARGEST_SHARE",
+    "CannotClusterError",
+    "Protocol",
+    "coarse_values",
+    "run_test",
+]
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +47,11 @@ OMEGA = (2, 3, 4, 5)
 N_DRAWS = 4
 N_VALUES = 8
 LARGEST_SHARE = 3
+"""Of K: a K above this share of the rows, one third, is not tested."""
+
+
+class CannotClusterError(ValueError):
+    """The clusterer cannot cluster what the test asks it to."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +80,16 @@ class Protocol:
 
     def stadion(self, points: Floats) -> Floats:
         """Mean Stadion paths of some points, (n_k, n_epsilons)."""
+        engine = self.engine
         setting = replace(self.setting, scale=noise_scale(points, self.noise_scale))
-        found = reference_partitions(self.engine, points, self.k_values, setting.entropy, n_jobs=1)
-        groups = collect_groups(self.engine, points, found, OMEGA, setting, n_jobs=1)
-        paths = measure_paths(
-            self.engine, points, groups, self.epsilons, N_DRAWS, setting, n_jobs=1
-        )
+        try:
+            found = reference_partitions(engine, points, self.k_values, setting.entropy, n_jobs=1)
+            groups = collect_groups(engine, points, found, OMEGA, setting, n_jobs=1)
+        except ValueError as error:
+            raise CannotClusterError(
+                f"the clusterer cannot cluster the reference sets or their clusters. {error}"
+            ) from error
+        paths = measure_paths(engine, points, groups, self.epsilons, N_DRAWS, setting, n_jobs=1)
         return np.asarray(paths.stadion.mean(axis=-1)[1:])
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from stablek import aggregation as aggregating
@@ -20,8 +22,14 @@ from stablek.reference_sets import REFERENCE_SETS
 from stablek.results import Partition, Selection, StabilityPaths, StructureTest
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.selectors.reference import Reference
-from stablek.selectors.structure import check_alpha, check_test_options, structure_test
+from stablek.selectors.structure import (
+    check_alpha,
+    check_enough_rows,
+    check_test_options,
+    run_on_data,
+)
 from stablek.settings import make_setting, noise_levels
+from stablek.structure import CannotClusterError
 from stablek.warning import warn_user
 
 __all__ = ["Stadion"]
@@ -205,7 +213,7 @@ class Stadion(BaseSelector):
         self.verbose = verbose
 
     def _fit(self, reference: Reference) -> None:
-        self._check_one_cluster()
+        self._check_one_cluster(reference)
         partitions, setting, self.paths_ = self._measure(reference)
         self._entropy = reference.entropy
         self.structure_test_ = self._test_structure(reference, setting)
@@ -244,8 +252,7 @@ class Stadion(BaseSelector):
         n_draws = validation.check_count("n_perturbations", self.n_perturbations)
         omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
-        k_values = validation.check_k_range(self.k_range, len(X), values_are_k=values_are_k)
-        self.k_values_ = np.array(k_values)
+        k_values = self.k_values_.tolist()
         if values_are_k:
             validation.check_distinct(X, k_values[-1])
 
@@ -261,11 +268,18 @@ class Stadion(BaseSelector):
         paths = measure_paths(engine, X, collected, epsilons, n_draws, setting, **options)
         return collected.partitions, setting, paths
 
-    def _check_one_cluster(self) -> None:
+    def _check_one_cluster(self, reference: Reference) -> None:
         validation.check_choice("one_cluster", self.one_cluster, get_args(OneCluster))
         check_test_options(
             self.alpha, self.n_reference_sets, self.reference_sets, self.max_test_rows
         )
+        self.k_values_ = np.array(
+            validation.check_k_range(
+                self.k_range, len(reference.X), values_are_k=reference.values_are_k
+            )
+        )
+        if self.one_cluster == "test" and self.k_values_.tolist() != [1]:
+            check_enough_rows(reference.X)
 
     def _test_structure(self, reference: Reference, setting: Setting) -> StructureTest | None:
         """The test, by the clusterer if it extends, else by K-means."""
@@ -273,14 +287,11 @@ class Stadion(BaseSelector):
         if self.one_cluster != "test" or max(k_values) < 2:
             return None
         extends = setting.relabel == "extend" and reference.values_are_k
-        clusterer = self.test_clusterer
-        if clusterer is None and extends:
-            clusterer = reference.clusterer
         # Perturbations that allow no extension are no measure of K-means' partitions.
         noise = setting.perturbation.no_extension is None
-        return structure_test(
+        test = partial(
+            run_on_data,
             reference.X,
-            clusterer,
             k_range=[k for k in k_values if k <= len(reference.X)],
             alpha=self.alpha,
             n_reference_sets=self.n_reference_sets,
@@ -289,10 +300,17 @@ class Stadion(BaseSelector):
             perturbation=self.perturbation if noise else "uniform",
             noise_scale=self.noise_scale,
             similarity=self.similarity,
-            random_state=reference.entropy,
+            entropy=reference.entropy,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
+        if self.test_clusterer is not None or not extends:
+            return test(self.test_clusterer)
+        try:
+            return test(reference.clusterer)
+        except CannotClusterError as error:
+            warn_user(f"The structure test uses K-means: {error}")
+            return test(KMeans(n_init=10))
 
     def _select(
         self, *, one_cluster: OneCluster | None = None, alpha: float | None = None, **changes: Any

@@ -16,9 +16,15 @@ from stablek.reference_sets import REFERENCE_SETS, resolve_reference_sets
 from stablek.results import StructureTest
 from stablek.selectors.reference import make_reference
 from stablek.settings import make_setting, noise_levels
-from stablek.structure import Protocol, coarse_values, run_test
+from stablek.structure import LARGEST_SHARE, Protocol, coarse_values, run_test
 
-__all__ = ["check_alpha", "check_test_options", "structure_test"]
+__all__ = [
+    "check_alpha",
+    "check_enough_rows",
+    "check_test_options",
+    "run_on_data",
+    "structure_test",
+]
 
 Floats = NDArray[np.float64]
 
@@ -89,17 +95,47 @@ def structure_test(
     >>> structure_test(noise, random_state=0).pvalue > 0.05
     True
     """
-    X = validation.check_data(X)
+    return run_on_data(
+        validation.check_data(X),
+        clusterer,
+        k_range=k_range,
+        alpha=alpha,
+        n_reference_sets=n_reference_sets,
+        reference_sets=reference_sets,
+        max_test_rows=max_test_rows,
+        relabel=relabel,
+        perturbation=perturbation,
+        noise_scale=noise_scale,
+        similarity=similarity,
+        entropy=seeding.entropy_of(random_state),
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+
+
+def run_on_data(
+    X: Floats,
+    clusterer: Any,
+    *,
+    k_range: Sequence[int],
+    alpha: float,
+    n_reference_sets: int,
+    reference_sets: Any,
+    max_test_rows: int,
+    perturbation: str | Callable[..., Any],
+    noise_scale: str,
+    similarity: str | Callable[..., float],
+    entropy: int,
+    n_jobs: int | None,
+    verbose: int,
+    relabel: str = "auto",
+) -> StructureTest:
+    """The structure test of checked data; the parameters are those of `structure_test`."""
     check_test_options(alpha, n_reference_sets, reference_sets, max_test_rows)
-    if len(X) < LEAST_ROWS:
-        raise ValueError(
-            f"X has {len(X)} rows, but the structure test needs at least {LEAST_ROWS}; use more "
-            f"data, or one_cluster='never' or 'crossing' in Stadion"
-        )
-    entropy = seeding.entropy_of(random_state)
-    rows = _sample(X, validation.check_count("max_test_rows", max_test_rows), entropy)
+    check_enough_rows(X)
     k_values = [k for k in validation.check_k_range(k_range, len(X)) if k > 1]
     validation.check_distinct(X, 2)
+    rows = _sample(X, max_test_rows, entropy)
     reference = make_reference(
         rows, _few_restarts(clusterer), None, entropy=entropy, n_jobs=n_jobs
     )
@@ -113,12 +149,11 @@ def structure_test(
         relabel=relabel,
     )
     epsilons = noise_levels("auto", N_EPSILONS, setting.perturbation, X.shape[1], even=False)
-    distinct = validation.n_distinct(rows, len(rows))
-    tested = coarse_values(k_values, min(len(rows), 3 * distinct))
-    protocol = Protocol(reference.engine, tested, epsilons, setting, noise_scale)
+    n_distinct = validation.n_distinct(rows, len(rows))
+    tested = coarse_values(k_values, min(len(rows), LARGEST_SHARE * n_distinct))
     return run_test(
         rows,
-        protocol,
+        Protocol(reference.engine, tested, epsilons, setting, noise_scale),
         resolve_reference_sets(reference_sets),
         alpha=float(alpha),
         n_sets=int(n_reference_sets),
@@ -135,6 +170,15 @@ def check_test_options(
     validation.check_count("n_reference_sets", n_reference_sets, 3)
     validation.check_count("max_test_rows", max_test_rows, LEAST_ROWS)
     resolve_reference_sets(reference_sets)
+
+
+def check_enough_rows(X: Floats) -> None:
+    """Raise if the structure test needs more rows."""
+    if len(X) < LEAST_ROWS:
+        raise ValueError(
+            f"X has {len(X)} rows, but the structure test needs at least {LEAST_ROWS}; use more "
+            f"data, or one_cluster='never' or 'crossing' in Stadion"
+        )
 
 
 def check_alpha(alpha: Any) -> None:
