@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -335,6 +336,35 @@ def indices() -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def structure() -> str:
+    """What the structure test adds to a fit that never answers K = 1."""
+    rng = np.random.default_rng(0)
+    near = rng.normal(size=(1375, 2))
+    near[:700, 0] += 2.7
+    work = [
+        ("clear clusters", data("exemples2_5g"), 15),
+        ("no clusters", rng.normal(size=(1375, 2)), 15),
+        ("p near alpha", near, 40),
+        ("clear clusters", _large(100_000), 2),
+    ]
+    rows = []
+    for name, X, limit in work:
+        models = [
+            Stadion(one_cluster=rule, random_state=0, n_jobs=1) for rule in ("never", "test")
+        ]
+        for model in models:
+            model.fit(X)
+        never, test = (timed(partial(model.fit, X)) for model in models)
+        found = models[1].structure_test_
+        sets = sum(len(values) for values in found.reference_statistics.values())
+        shape, ratio = f"{len(X):,} x {X.shape[1]}", f"{test / never:.1f}x"
+        cells = [f"{found.pvalue:.2g}", str(sets), f"{never:.2f}", f"{test:.2f}"]
+        rows.append([name, shape, *cells, ratio, f"{limit}x"])
+        print(rows[-1], flush=True)
+    head = ["data", "shape", "p", "sets", "never s", "test s", "ratio", "at most"]
+    return "K-means, K 1..10, one core.\n\n" + table(head, rows)
+
+
 def ways_gain() -> str:
     """The same work with each way of the engines switched off."""
     return "Stadion: K 1..10, omega 2..5, D = 3, 10 levels, one core.\n\n" + table(
@@ -351,6 +381,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "growth": ("Growth with N", growth),
     "kernel": ("The assign kernel", kernel),
     "indices": ("Internal indices", indices),
+    "structure": ("The structure test", structure),
     "ways": ("What each way gains", ways_gain),
     "cold": ("First fit", cold),
 }
