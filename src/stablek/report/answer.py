@@ -63,9 +63,9 @@ def is_weak(fitted: Fitted) -> bool:
     """
     if (fitted.n_clusters or 0) < 2:
         return False
-    test, subsamples = fitted.test, fitted.subsamples
+    test, frequency = fitted.test, fitted.subsample_frequency
     return (test is not None and test.pvalue > WEAK_PVALUE * test.alpha) or (
-        subsamples is not None and subsamples.frequency(fitted.n_clusters) < WEAK_FREQUENCY
+        frequency is not None and frequency < WEAK_FREQUENCY
     )
 
 
@@ -79,9 +79,7 @@ def _evidence(fitted: Fitted) -> str:
     if fitted.subsamples is not None:
         answers = fitted.subsamples.answers
         same = "same K" if (fitted.n_clusters or 0) > 1 else "same"
-        found.append(
-            f"{same} on {answers.count(fitted.n_clusters)} of {len(answers)} subsamples"
-        )
+        found.append(f"{same} on {answers.count(fitted.n_clusters)} of {len(answers)} subsamples")
     return ("; " if strong else ", ").join(found)
 
 

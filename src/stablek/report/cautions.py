@@ -52,22 +52,24 @@ def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
 def _uncertainty(fitted: Fitted) -> list[str]:
     """Say which answers subsamples of the rows, and other draws of the noise, would give."""
     found = []
-    subsamples, n_clusters = fitted.subsamples, fitted.n_clusters
-    if subsamples is not None and n_clusters is not None:
-        if subsamples.frequency(n_clusters) < WEAK_FREQUENCY:
-            others = {k: n for k, n in subsamples.counts.items() if k != n_clusters}
-            named = [f"K = {k} on {n}" for k, n in list(others.items())[:3]]
-            if None in subsamples.answers:
-                named.append(f"no answer on {subsamples.answers.count(None)}")
-            found.append(
-                f"The answer depends on the rows: of {len(subsamples.answers)} subsamples, "
-                f"{n_clusters} is the answer on {subsamples.answers.count(n_clusters)}; "
-                f"{', '.join(named)}."
-            )
+    frequency = fitted.subsample_frequency
+    if frequency is not None and frequency < WEAK_FREQUENCY:
+        found.append(f"The answer depends on the rows: {_other_rows(fitted)}.")
     frequency = fitted.answer_frequency
     if frequency is not None and frequency < UNCERTAIN:
         found.append(f"The answer is uncertain: {_other_draws(fitted)}.")
     return found
+
+
+def _other_rows(fitted: Fitted) -> str:
+    """Name the answers on subsamples, the most frequent first."""
+    assert fitted.subsamples is not None
+    answers = fitted.subsamples.answers
+    others = [(k, n) for k, n in fitted.subsamples.counts.items() if k != fitted.n_clusters]
+    named = [f"K = {k} on {n}" for k, n in others[:3]]
+    if None in answers:
+        named.append(f"no answer on {answers.count(None)}")
+    return f"{', '.join(named)} of {len(answers)} subsamples"
 
 
 def _no_structure(fitted: Fitted) -> list[str]:
@@ -75,7 +77,12 @@ def _no_structure(fitted: Fitted) -> list[str]:
     if fitted.paths is None or (fitted.n_clusters or 0) < 2:
         return []
     if fitted.test is not None:
-        return [] if fitted.test.rejected else [_unsupported(fitted.test.pvalue)]
+        if fitted.test.rejected:
+            return []
+        return [
+            f"The structure test finds no clusters ({pvalue_text(fitted.test.pvalue)}). K = 1 was "
+            f"not a candidate, so the answer is the best of the others."
+        ]
     if fitted.selector.one_cluster != "crossing":
         return ["No structure test was made, so the answer does not show that there are clusters."]
     if fitted.parameter != "K" or 1 in fitted.values:
@@ -84,13 +91,6 @@ def _no_structure(fitted: Fitted) -> list[str]:
     if fitted.selector.crossing_epsilon_ == 0:
         text += " In fact, no candidate beats K = 1 at any noise level."
     return [text]
-
-
-def _unsupported(pvalue: float) -> str:
-    return (
-        f"The structure test finds no clusters ({pvalue_text(pvalue)}). K = 1 was not a candidate, "
-        f"so the answer is the best of the others."
-    )
 
 
 def _other_draws(fitted: Fitted) -> str:

@@ -93,6 +93,13 @@ class Fitted:
             return float(1.0 - self.frequency.sum())
         return float(self.frequency[self.selected])
 
+    @property
+    def subsample_frequency(self) -> float | None:
+        """Share of the subsamples with the same number of clusters; None if not known."""
+        if self.subsamples is None or self.n_clusters is None:
+            return None
+        return self.subsamples.frequency(self.n_clusters)
+
     def named(self, position: int) -> str:
         """Return a candidate with the name of its parameter, such as "K = 3"."""
         return f"{self.parameter} = {self.values[position]}"

@@ -23,8 +23,8 @@ def rivals(fitted: Fitted) -> list[dict[str, Any]]:
     The answer and its rivals are compared at the noise level where the answer's path is highest. A
     rival loses there either by its within stability, because its clusters can be split, or by its
     between stability, because its partition does not survive the noise. The larger difference is
-    the reason. Each rival is a dict with ``value``, ``reason`` ("within", "between" or "score") and
-    ``sentence``.
+    the reason. Each rival is a dict with ``value``, ``reason`` ("within", "between" or "score")
+    and ``sentence``.
     """
     if fitted.paths is None or fitted.selected is None or (fitted.n_clusters or 0) < 2:
         return []

@@ -73,7 +73,7 @@ def summarize(
     --------
     >>> from sklearn.datasets import make_blobs
     >>> from stablek import Stadion
-    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0]], random_state=0)
+    >>> X, _ = make_blobs(200, centers=[[0, 0], [12, 0]], random_state=0)
     >>> selector = Stadion(k_range=range(1, 4), n_perturbations=3, random_state=0).fit(X)
     >>> summarize(selector)["answer"]["sentence"]
     '2 clusters (p < 0.001 against no structure). Next best: 3.'

@@ -97,6 +97,12 @@
   // With the maximum as score, every K is drawn at the level where the best path is highest.
   const atPeak = S.paths && S.settings.aggregation === "'max'";
   const height = (k) => finite(atPeak ? S.candidates[k].peak_stadion : S.candidates[k].score);
+  // One cluster has a p-value in place of a score if the structure test decides.
+  function scoreText(k) {
+    const { score, value } = S.candidates[k];
+    if (score !== null) return `score ${text(score, 3)}`;
+    return P === "K" && value === 1 && S.structure ? probability(S.structure.pvalue) : "no score";
+  }
   const kPosition = (k) => (numeric ? S.candidates[k].value : k);
   const finite = (v) => (isNumber(v) ? v : null);
   const emphasized = (k) => k === current();
@@ -122,8 +128,12 @@
         ],
         layout: layout({
           xaxis: kAxis(),
-          annotations: shown === null ? [] : [{ x: kPosition(k), y: shown, text: `<b>${text(shown, 3)}</b>`,
-            showarrow: false, yshift: 20, font: { color: color("ink") } }],
+          // A candidate without a score has no point on the curve: mark its place.
+          shapes: shown === null ? [{ type: "line", x0: kPosition(k), x1: kPosition(k), y0: 0, y1: 1, yref: "paper",
+            line: { color: color("ink"), width: 1.5, dash: "dot" } }] : [],
+          annotations: shown === null
+            ? [{ x: kPosition(k), y: 1, yref: "paper", text: plain(scoreText(k)), showarrow: false, xanchor: "left", xshift: 4 }]
+            : [{ x: kPosition(k), y: shown, text: `<b>${text(shown, 3)}</b>`, showarrow: false, yshift: 20, font: { color: color("ink") } }],
         }),
       };
     },
@@ -373,8 +383,7 @@
     const c = S.candidates[k];
     const parts = [`${state.hovered === null ? "Showing" : "A look at"} ${named(k)}`];
     if (c.n_clusters !== null && (P !== "K" || c.n_clusters !== c.value)) parts.push(plural(c.n_clusters));
-    if (c.score === null && P === "K" && c.value === 1) parts.push(S.structure ? probability(S.structure.pvalue) : "no score");
-    else parts.push(`score ${text(c.score, 3)}`);
+    parts.push(scoreText(k));
     if (S.subsamples && P === "K") parts.push(`answer on ${S.subsamples.counts[c.value] || 0} of ${S.subsamples.n_subsamples} subsamples`);
     else if (S.answer.frequency !== null) parts.push(`chosen in ${percent(c.frequency)} of resampled noise draws`);
     if (k === S.selected) parts.push("the answer");
