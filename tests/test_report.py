@@ -232,7 +232,7 @@ def test_subsamples_are_in_every_format(fitted, data):
     text = render_markdown(summary)
     assert "| 3 | 4 | 100% |" in text
     assert "uncertainty of the noise draws only" in text
-    with pytest.raises(TypeError, match="result of stablek.subsample_frequency"):
+    with pytest.raises(TypeError, match="subsamples must be the result of"):
         summarize(fitted, subsamples=[3, 3])
 
 
@@ -322,7 +322,7 @@ def test_why_not_another_k_without_a_stable_split():
 
 
 def test_why_not_another_k_where_the_level_does_not_tell():
-    # By the mean over levels K = 5 wins, but at its peak K = 3 is as good: the score is the reason.
+    # By the mean over levels K = 5 wins, but at its peak K = 3 is as good.
     selector = by_hand(aggregation="mean")
     paths = selector.paths_
     between = np.repeat(paths.between, [1, 2], axis=1)
@@ -396,16 +396,17 @@ def test_clusters_and_means_of_every_candidate(fitted, summary, data):
     assert summary["features"]["names"] == ["height", "width"]
 
 
-def test_clusters_of_other_candidates_are_measured_too(fitted, summary):
+def test_clusters_of_other_candidates_are_measured_too(crossed):
+    fitted, summary = crossed, summarize(crossed)
     # With K = 2, one cluster holds two of the three blobs, and only that one is stable inside.
     small, large = sorted(summary["partitions"][1]["clusters"], key=lambda c: c["size"])
     assert (small["size"], large["size"]) == (50, 100)
-    levels = fitted.epsilons_ > 0
+    levels = (fitted.epsilons_ > 0) & (fitted.epsilons_ <= fitted.crossing_epsilon_)
     for member in fitted.paths_.members[1]:
         cluster = small if member.size == 50 else large
         expected = fitted.paths_.clusters[member.row][:, levels].mean()
         assert cluster["within_stability"] == pytest.approx(expected, rel=1e-5)
-    assert large["within_stability"] > small["within_stability"]
+    assert large["within_stability"] > 5 * small["within_stability"]
 
 
 def test_a_path_that_still_rises_is_warned_of(fitted):

@@ -87,15 +87,13 @@ def deciding_crossing(estimator: Any) -> float:
     return float(estimator.crossing_epsilon_) if estimator.one_cluster == "crossing" else 0.0
 
 
-def reference_band(test: StructureTest | None, k: Any) -> Any:
-    """Return the lowest and the highest Stadion of the reference sets at each level of the test.
+def reference_band(test: StructureTest) -> tuple[Any, Any]:
+    """Return the lowest and the highest Stadion of the reference sets, (n_k, n_epsilons) each.
 
-    The sets are those of the kind with the largest p-value. None if K was not tested.
+    The sets are those of the kind with the largest p-value.
     """
-    if test is None or k not in test.k_values.tolist():
-        return None
-    paths = test.reference_paths[test.kind][:, test.k_values.tolist().index(k)]
-    return np.stack([paths.min(axis=0), paths.max(axis=0)])
+    sets = test.reference_paths[test.kind]
+    return sets.min(axis=0), sets.max(axis=0)
 
 
 def pvalue_text(pvalue: float) -> str:

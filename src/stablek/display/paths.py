@@ -104,29 +104,33 @@ class StabilityPathsDisplay(StabilityDisplay):
     def _collect(cls, estimator: Any) -> dict[str, Any]:
         curves = stability_curves(estimator)
         one_cluster = curves.pop("one_cluster")
+        candidates = super()._collect(estimator)
         return {
-            **super()._collect(estimator),
+            **candidates,
             **curves,
             "epsilons": estimator.epsilons_,
             "scores": estimator.scores_,
             "crossing_epsilon": deciding_crossing(estimator),
             "one_cluster": None if one_cluster is None else np.stack(list(one_cluster.values())),
-            **cls._collect_band(estimator),
+            **(cls._collect_band(estimator, **candidates) if estimator.structure_test_ else {}),
         }
 
-    @classmethod
-    def _collect_band(cls, estimator: Any) -> dict[str, Any]:
+    @staticmethod
+    def _collect_band(
+        estimator: Any, k_values: list[Any], selected: int | None, parameter: str
+    ) -> dict[str, Any]:
         """Reference sets of the answer, or of the best other K that was tested."""
         test = estimator.structure_test_
-        arguments = super()._collect(estimator)
-        if arguments["parameter"] == "K":
-            for position in contenders(estimator.scores_, arguments["selected"]):
-                k = arguments["k_values"][position]
-                band = reference_band(test, k)
-                if band is not None:
-                    names = ("reference_band", "reference_epsilons", "reference_k")
-                    return dict(zip(names, (band, test.epsilons, k), strict=True))
-        return {}
+        shown = [k_values[i] for i in contenders(estimator.scores_, selected)]
+        tested = [k for k in shown if parameter == "K" and k in test.k_values]
+        if not tested:
+            return {}
+        row = test.k_values.tolist().index(tested[0])
+        return {
+            "reference_band": [bound[row] for bound in reference_band(test)],
+            "reference_epsilons": test.epsilons,
+            "reference_k": tested[0],
+        }
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Self:
         """Draw.

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from stablek.inspection import contenders, deciding_crossing, peak_level, stability_curves
+from stablek.inspection import (
+    contenders,
+    deciding_crossing,
+    peak_level,
+    reference_band,
+    stability_curves,
+)
 from stablek.report import provenance
 from stablek.report.answer import headline, is_weak, reasons, sentence
 from stablek.report.cautions import cautions
@@ -160,7 +166,7 @@ def _structure(test: StructureTest | None) -> dict[str, Any] | None:
     """The structure test, with the range of the reference sets of the kind that decides."""
     if test is None:
         return None
-    sets = test.reference_paths[test.kind]
+    low, high = reference_band(test)
     return {
         "pvalue": test.pvalue,
         "alpha": test.alpha,
@@ -171,10 +177,10 @@ def _structure(test: StructureTest | None) -> dict[str, Any] | None:
         "reference_statistics": test.reference_statistics,
         "k_values": test.k_values,
         "epsilons": test.epsilons,
-        "reference_low": sets.min(axis=0),
-        "reference_high": sets.max(axis=0),
+        "reference_low": low,
+        "reference_high": high,
         "n_rows": test.n_rows,
-        "n_reference_sets": len(sets),
+        "n_reference_sets": len(test.reference_statistics[test.kind]),
     }
 
 
