@@ -16,13 +16,14 @@ from sklearn.datasets import make_blobs
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from stablek import Stadion
+from stablek import Stadion, structure_test
 from stablek.display import (
     ClusterStabilityDisplay,
     CriticalDifferenceDisplay,
     PartitionDisplay,
     ScoresDisplay,
     StabilityPathsDisplay,
+    StructureTestDisplay,
     TradeoffDisplay,
 )
 from stablek.display.base import OKABE_ITO, category_colors
@@ -36,6 +37,7 @@ FROM_STADION = [
     ScoresDisplay,
     PartitionDisplay,
     ClusterStabilityDisplay,
+    StructureTestDisplay,
 ]
 
 
@@ -49,6 +51,20 @@ def data():
 def fitted(data):
     selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
     return selector.fit(data)
+
+
+@pytest.fixture(scope="module")
+def crossed(data):
+    """The same by the paper's rule."""
+    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
+    return selector.set_params(one_cluster="crossing").fit(data)
+
+
+@pytest.fixture(scope="module")
+def nothing():
+    """A fit on data without clusters."""
+    X = np.random.default_rng(0).uniform(size=(120, 2))
+    return Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0).fit(X)
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +83,16 @@ def test_every_display_keeps_the_convention(display, fitted):
     again = drawn.plot()
     assert again is drawn
     drawn.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("display", FROM_STADION)
+def test_one_cluster_without_a_score_is_drawn(display, nothing):
+    assert nothing.n_clusters_ == 1
+    assert np.isnan(nothing.scores_[0])
+    drawn = display.from_estimator(nothing)
+    drawn.figure_.canvas.draw()
+    shown = [text.get_text() for text in drawn.figure_.findobj(mpl.text.Text)]
+    assert not [text for text in shown if "nan" in text.lower()]
 
 
 @pytest.mark.parametrize("display", FROM_STADION)
@@ -101,7 +127,8 @@ def test_paths_lines_are_the_fitted_paths(fitted):
     assert titles == ["Between stability", "Within stability", "Stadion (between − within)"]
 
 
-def test_paths_emphasize_the_chosen_and_mark_the_crossing(fitted):
+def test_paths_emphasize_the_chosen_and_mark_the_crossing(crossed):
+    fitted = crossed
     display = StabilityPathsDisplay.from_estimator(fitted)
     chosen = list(fitted.k_values_).index(fitted.n_clusters_)
     widths = {k: line.get_linewidth() for (q, k), line in display.lines_.items() if q == "stadion"}
@@ -114,6 +141,57 @@ def test_paths_emphasize_the_chosen_and_mark_the_crossing(fitted):
         c for c in display.ax_[0].collections if type(c).__name__ == "FillBetweenPolyCollection"
     ]
     assert len(bands or display.ax_[0].collections) == 5
+
+
+def test_paths_show_what_data_without_clusters_reach(fitted, nothing, crossed):
+    test = fitted.structure_test_
+    display = StabilityPathsDisplay.from_estimator(fitted)
+    assert display.reference_k == fitted.n_clusters_ == 3
+    row = test.k_values.tolist().index(3)
+    sets = [paths[row] for paths in test.reference_paths[test.kind]]
+    drawn = display.band_.get_paths()[0].vertices
+    for level, epsilon in enumerate(test.epsilons):
+        reached = [path[level] for path in sets]
+        heights = drawn[drawn[:, 0] == epsilon, 1]
+        assert heights.min() == pytest.approx(min(reached))
+        assert heights.max() == pytest.approx(max(reached))
+    assert "K = 3, no clusters" in [text.get_text() for text in display.legend_.get_texts()]
+    # All levels count: no crossing is marked.
+    assert not [line for line in display.ax_[2].get_lines() if line.get_label() == "_crossing"]
+    # One cluster is not tested: the band is that of the best other K.
+    best = nothing.k_values_[np.nanargmax(nothing.scores_)]
+    assert StabilityPathsDisplay.from_estimator(nothing).reference_k == best
+    assert StabilityPathsDisplay.from_estimator(crossed).band_ is None
+
+
+def test_structure_test_shows_the_data_beside_the_reference_sets(fitted, nothing, crossed):
+    test = nothing.structure_test_
+    display = StructureTestDisplay.from_estimator(nothing)
+    offsets = np.asarray(display.points_.get_offsets())
+    np.testing.assert_allclose(offsets[:, 0], list(test.statistics.values()))
+    for row, (kind, sets) in enumerate(test.reference_statistics.items()):
+        points = np.asarray(display.reference_points_[kind].get_offsets())
+        np.testing.assert_allclose(points, np.column_stack([sets, np.full(len(sets), row)]))
+    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert [tick.split("\n")[0] for tick in ticks] == list(test.pvalues)
+    assert f"no cluster structure found (p = {test.pvalue:.2f})" in display.ax_.get_title()
+    found = StructureTestDisplay.from_estimator(fitted).ax_.get_title()
+    assert found == "Structure test: cluster structure (p < 0.001)"
+    frame = display.frame()
+    own = frame[frame["source"] == "data"].set_index("kind")
+    assert own["statistic"].to_dict() == pytest.approx(test.statistics)
+    assert own["pvalue"].to_dict() == pytest.approx(test.pvalues)
+    assert len(frame) == sum(1 + len(sets) for sets in test.reference_statistics.values())
+    with pytest.raises(ValueError, match="fit with one_cluster='test'"):
+        StructureTestDisplay.from_estimator(crossed)
+
+
+def test_structure_test_display_of_a_plain_test(data):
+    test = structure_test(data, k_range=[2, 3], reference_sets="box", random_state=0)
+    _, ax = plt.subplots()
+    display = StructureTestDisplay.from_test(test, ax=ax)
+    assert display.ax_ is ax
+    assert display.frame()["kind"].unique().tolist() == ["box"]
 
 
 def test_paths_frame_equals_the_estimators(fitted):
@@ -165,6 +243,18 @@ def test_scores_leave_out_what_is_not_finite():
     display = ScoresDisplay(k_values=[1, 2, 3], scores=[np.nan, 0.5, np.inf], selected=1).plot()
     np.testing.assert_array_equal(display.line_.get_ydata(), [np.nan, 0.5, np.nan])
     display.figure_.canvas.draw()
+
+
+def test_scores_mark_one_cluster_with_its_pvalue(nothing):
+    display = ScoresDisplay.from_estimator(nothing)
+    [text] = display.ax_.get_legend().get_texts()
+    assert text.get_text() == f"chosen: K = 1 (p = {nothing.structure_pvalue_:.2f})"
+    mark = next(x for x in display.ax_.get_lines() if x.get_label() == text.get_text())
+    assert mark.get_xdata()[0] == 1
+    # Only scores that exist have a label, at their place.
+    for label in display.ax_.texts:
+        position = list(nothing.k_values_).index(int(label.get_text()))
+        assert label.xy == (int(label.get_text()), nothing.scores_[position])
 
 
 def test_scores_of_values_that_are_no_numbers():

@@ -9,7 +9,6 @@ import stat
 import subprocess
 from copy import copy
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pages import Page
 from stablek import Stadion
 from stablek.report import repr_html, summarize, write_report
 from stablek.report.html import render_html
@@ -49,6 +49,13 @@ def fitted(data):
 
 
 @pytest.fixture(scope="module")
+def crossed(data):
+    """The same by the paper's rule."""
+    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
+    return selector.set_params(one_cluster="crossing").fit(data)
+
+
+@pytest.fixture(scope="module")
 def summary(fitted):
     return summarize(fitted)
 
@@ -58,42 +65,6 @@ def chosen(summary):
 
 
 # ---- the summary --------------------------------------------------------------------------------
-
-
-def test_the_answer_in_a_sentence(fitted, summary):
-    answer = summary["answer"]
-    assert answer["n_clusters"] == 3
-    order = np.argsort(-fitted.scores_)
-    share = fitted.selection_frequency_[2]
-    assert order[0] == 2
-    assert answer["sentence"] == (
-        f"3 clusters. Next best: {fitted.k_values_[order[1]]}. "
-        f"Chosen in {share:.0%} of resampled draws."
-    )
-    assert "between stability" in answer["reasons"][0]
-    assert f"{fitted.scores_[2]:.3f}" in answer["reasons"][1]
-    assert f"ε = {fitted.crossing_epsilon_:.2f}" in answer["reasons"][2]
-
-
-def test_no_structure_is_said_so():
-    X = np.random.default_rng(0).uniform(size=(120, 2))
-    selector = Stadion(k_range=range(1, 4), n_perturbations=2, n_epsilons=4, random_state=0).fit(X)
-    assert selector.n_clusters_ == 1
-    answer = summarize(selector)["answer"]
-    assert answer["sentence"].startswith("no cluster structure: K = 1")
-    assert "leaving the data whole" in answer["reasons"][0] or "K = 1" in answer["reasons"][0]
-    assert summarize(selector)["unstable_points"] is None
-
-
-def test_one_draw_claims_no_frequency(data):
-    selector = Stadion(k_range=[2, 3], n_perturbations=1, n_epsilons=4, random_state=0).fit(data)
-    answer = summarize(selector)["answer"]
-    assert answer["frequency"] is None
-    assert "resampled" not in answer["sentence"]
-    told = " ".join(answer["cautions"])
-    assert "One draw" in told
-    assert "K = 1 was not a candidate" in told
-    assert "3 is the largest candidate" in told
 
 
 def test_the_summary_is_plain_json(summary):
@@ -111,8 +82,9 @@ def test_paths_and_candidates_are_the_fitted_numbers(fitted, summary):
     }.items():
         np.testing.assert_allclose(paths[name], expected, rtol=1e-5, atol=1e-9)
     assert [c["value"] for c in summary["candidates"]] == [1, 2, 3, 4, 5]
+    assert summary["candidates"][0]["score"] is None
     np.testing.assert_allclose(
-        [c["score"] for c in summary["candidates"]], fitted.scores_, rtol=1e-5
+        [c["score"] for c in summary["candidates"][1:]], fitted.scores_[1:], rtol=1e-5
     )
     assert [c["selected"] for c in summary["candidates"]] == [False, False, True, False, False]
 
@@ -135,7 +107,8 @@ def test_clusters_and_means_of_every_candidate(fitted, summary, data):
     assert summary["features"]["names"] == ["height", "width"]
 
 
-def test_clusters_of_other_candidates_are_measured_too(fitted, summary):
+def test_clusters_of_other_candidates_are_measured_too(crossed):
+    fitted, summary = crossed, summarize(crossed)
     # With K = 2, one cluster holds two of the three blobs, and only that one is stable inside.
     small, large = sorted(summary["partitions"][1]["clusters"], key=lambda c: c["size"])
     assert (small["size"], large["size"]) == (50, 100)
@@ -272,7 +245,9 @@ def test_values_that_are_no_numbers_of_clusters(data):
     summary = summarize(selector)
     assert summary["parameter"] == "linkage"
     assert summary["candidates"][0]["value"] == "average"
-    assert f"(linkage = {selector.best_value_})" in summary["answer"]["sentence"]
+    assert summary["answer"]["sentence"].startswith(
+        f"3 clusters with linkage = {selector.best_value_} (p"
+    )
     assert "linkage" in render_html(summary)
 
 
@@ -323,7 +298,7 @@ def test_every_format_by_suffix(fitted, summary, tmp_path):
     for name in ("r.html", "r.HTM", "r.json", "r.md"):
         write_report(fitted, tmp_path / name)
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == summary
-    assert (tmp_path / "r.md").read_text(encoding="utf-8").startswith("# 3 clusters. Next best:")
+    assert (tmp_path / "r.md").read_text(encoding="utf-8").startswith("# 3 clusters (p &lt; 0.001")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert (tmp_path / "r.HTM").read_text(encoding="utf-8") == page
@@ -361,32 +336,6 @@ def test_a_pipe_is_written_to_and_not_replaced(fitted, summary, tmp_path):
         fitted.report(pipe)
         assert json.loads(reader.communicate(timeout=60)[0]) == summary
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-class Page(HTMLParser):
-    """Elements, texts and scripts as a browser would see them."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.texts, self.scripts, self.attributes = [], [], [], []
-        self.inside = None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        self.inside = tag
-        if tag == "script":
-            self.scripts.append([dict(attrs), ""])
-
-    def handle_endtag(self, tag):
-        self.inside = None
-
-    def handle_data(self, data):
-        if self.inside == "script":
-            self.scripts[-1][1] += data
-        else:
-            self.texts.append(data)
 
 
 def evil_summary():
@@ -462,21 +411,10 @@ def test_a_large_report_stays_small():
         clusters=rng.uniform(size=(int(starts[-1]), 2, 20, 5)),
         members=members,
     )
-    selector._entropy, selector.k_values_ = 0, np.array(ks)
-    selection = selector.reselect()
-    for name in (
-        "epsilons",
-        "counted_levels",
-        "crossing_epsilon",
-        "scores",
-        "n_clusters",
-        "best_value",
-    ):
-        setattr(selector, f"{name}_", getattr(selection, name))
-    for name in ("between_stability", "within_stability", "stadion_paths", "selection_frequency"):
-        setattr(selector, f"{name}_", getattr(selection, name))
+    selector._entropy, selector.k_values_, selector.structure_test_ = 0, np.array(ks), None
+    selector._store(selector.reselect())
     selector.reference_labels_ = labels
-    selector.labels_ = labels[list(ks).index(selection.best_value)]
+    selector.labels_ = labels[list(ks).index(selector.best_value_)]
     selector.point_stability_ = rng.uniform(size=n)
     selector._fit_X = rng.normal(size=(n, 40))
     summary = summarize(selector)
@@ -493,10 +431,12 @@ def test_a_large_report_stays_small():
 # ---- notebooks ----------------------------------------------------------------------------------
 
 
-def test_notebook_answer_is_short_and_escaped(fitted):
+def test_notebook_answer_is_short_and_escaped(fitted, crossed):
     text = repr_html(fitted)
-    assert "<strong>3 clusters. Next best:" in text
-    assert text.count("<tr") == 6
+    assert "<strong>3 clusters (p &lt; 0.001 against no structure). Next best:" in text
+    assert text.count("<tr") == 5  # K = 1 has no score
+    assert repr_html(crossed).count("<tr") == 6
+    assert "noise draws" in text
     assert len(text) < 3000
 
     class Evil:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         PartitionDisplay,
         ScoresDisplay,
         StabilityPathsDisplay,
+        StructureTestDisplay,
         TradeoffDisplay,
     )
     from stablek.mixture import KMeansGaussianMixture, SVDGaussianMixture
@@ -43,6 +44,7 @@ __all__ = [
     "ScoresDisplay",
     "StabilityPathsDisplay",
     "Stadion",
+    "StructureTestDisplay",
     "TradeoffDisplay",
     "between_stability",
     "compare",

@@ -6,9 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from stablek.results import standard_error
+from stablek.results import StructureTest, standard_error
 
-__all__ = ["contenders", "parameter_label", "path_index", "selected_index", "stability_curves"]
+__all__ = [
+    "contenders",
+    "deciding_crossing",
+    "parameter_label",
+    "path_index",
+    "peak_level",
+    "pvalue_text",
+    "reference_band",
+    "selected_index",
+    "stability_curves",
+]
 
 N_CONTENDERS = 6
 """Readers cannot tell more than this many emphasized curves apart."""
@@ -56,6 +66,47 @@ def path_index(estimator: Any) -> list[int]:
     """Return the row in ``paths_`` of each of ``k_values_``."""
     row = {value: path for path, value in enumerate(estimator.paths_.k_values)}
     return [row[value] for value in np.asarray(estimator.k_values_).tolist()]
+
+
+def peak_level(estimator: Any) -> int:
+    """Return the noise level, among those that count, where the path of the answer is highest.
+
+    If the answer has no score, as one cluster has none by the structure test, the path of the
+    best score counts.
+    """
+    levels = np.flatnonzero(estimator.counted_levels_)
+    ranked = contenders(estimator.scores_, None)
+    selected = selected_index(estimator)
+    if selected is None or np.isnan(estimator.scores_[selected]):
+        selected = ranked[0] if ranked else 0
+    return int(levels[np.argmax(estimator.stadion_paths_[selected, levels])])
+
+
+def deciding_crossing(estimator: Any) -> float:
+    """Return the noise level beyond which no level counts; 0 if all positive levels count."""
+    return float(estimator.crossing_epsilon_) if estimator.one_cluster == "crossing" else 0.0
+
+
+def reference_band(test: StructureTest) -> tuple[Any, Any]:
+    """Return the lowest and the highest Stadion of the reference sets, (n_k, n_epsilons) each.
+
+    The sets are those of the kind with the largest p-value.
+    """
+    sets = test.reference_paths[test.kind]
+    return sets.min(axis=0), sets.max(axis=0)
+
+
+def pvalue_text(pvalue: float) -> str:
+    """Return a p-value as readers expect it.
+
+    Examples
+    --------
+    >>> pvalue_text(0.7), pvalue_text(0.03), pvalue_text(1e-7)
+    ('p = 0.70', 'p = 0.03', 'p < 0.001')
+    """
+    if pvalue < 0.001:
+        return "p < 0.001"
+    return f"p = {pvalue:.2f}" if pvalue >= 0.1 else f"p = {pvalue:.2g}"
 
 
 def stability_curves(estimator: Any) -> dict[str, Any]:

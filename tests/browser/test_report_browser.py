@@ -1,16 +1,19 @@
 """The report in a real browser: Chromium, driven by Playwright, at desktop and phone width."""
 
 import os
+import re
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from stablek import Stadion
 from stablek.report import write_report
 from stablek.selectors.index import Silhouette
+from stablek.selectors.subsamples import SubsampleFrequency
 
 pytestmark = pytest.mark.browser
 
@@ -63,9 +66,30 @@ def fitted():
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory, fitted):
+def crossed(fitted):
+    """The same by the paper's rule."""
+    return clone(fitted).set_params(one_cluster="crossing").fit(fitted._fit_X)
+
+
+@pytest.fixture(scope="session")
+def nothing(fitted):
+    """A fit on data without clusters."""
+    return clone(fitted).fit(np.random.default_rng(0).uniform(size=(120, 2)))
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory, fitted, crossed, nothing):
     folder = tmp_path_factory.mktemp("reports")
-    write_report(fitted, folder / "plain.html", comparison=COMPARISON, source="blobs.csv")
+    subsamples = SubsampleFrequency((3,) * 18 + (5,) * 2, n_rows=120)
+    write_report(
+        fitted,
+        folder / "plain.html",
+        comparison=COMPARISON,
+        subsamples=subsamples,
+        source="blobs.csv",
+    )
+    write_report(crossed, folder / "crossing.html")
+    write_report(nothing, folder / "nothing.html")
 
     rng = np.random.default_rng(0)
     points = rng.normal(size=(60, len(EVIL))) + 6 * (np.arange(60) % 2)[:, None]
@@ -143,7 +167,10 @@ def visit(browser, folder):
 @pytest.mark.parametrize(
     "name, size",
     [
-        *((name, "desktop") for name in ("plain", "evil", "evil-axes", "silhouette", "one")),
+        *(
+            (name, "desktop")
+            for name in ("plain", "evil", "evil-axes", "silhouette", "one", "nothing")
+        ),
         *((name, "phone") for name in ("plain", "evil", "evil-long")),
     ],
 )
@@ -165,9 +192,65 @@ def test_the_answer_is_on_the_first_screen(visit, size):
     page = visit(size=size).page
     headline = page.locator("h1")
     assert " ".join(headline.inner_text().split()).startswith("3 clusters")
-    assert "resampled draws" in headline.inner_text()
-    box = page.locator(".why li").first.bounding_box()
-    assert box["y"] + box["height"] < SIZES[size]["viewport"]["height"]
+    assert "p < 0.001 against no structure" in headline.inner_text()
+    assert "same K on 18 of 20 subsamples" in headline.inner_text()
+    assert page.locator("figcaption").inner_text().endswith("p < 0.001")
+    for selector in (".why li", "#plot-structure svg.main-svg"):
+        box = page.locator(selector).first.bounding_box()
+        assert box["y"] + box["height"] < SIZES[size]["viewport"]["height"]
+
+
+def test_the_picture_of_the_structure_test(visit, fitted):
+    seen, test = visit(), fitted.structure_test_
+    kinds = list(test.statistics)[::-1]
+    assert seen.data("plot-structure", "g.data[1].x") == pytest.approx(
+        [test.statistics[kind] for kind in kinds], abs=1e-5
+    )
+    assert seen.data("plot-structure", "g.data[0].x") == pytest.approx(
+        np.concatenate([test.reference_statistics[kind] for kind in kinds]), abs=1e-5
+    )
+
+
+def test_subsamples_are_the_main_answer_to_how_sure(visit):
+    seen = visit()
+    assert seen.page.locator("#h-frequency").inner_text() == "How sure is it?"
+    assert seen.data("plot-frequency", "g.data[0].y") == pytest.approx([0, 0, 0.9, 0, 0.1])
+    seen.page.locator("#draws summary").click()
+    assert "noise draws only" in seen.page.locator("#draws").inner_text()
+    alone = visit("crossing")
+    assert alone.page.locator("#draws").count() == 0
+    section = alone.page.locator("section[aria-labelledby=h-frequency]")
+    assert "noise draws only" in section.inner_text()
+
+
+def test_the_reference_band_is_that_of_the_shown_k(visit, fitted):
+    seen, test = visit(), fitted.structure_test_
+    for k in (3, 2):
+        seen.page.get_by_role("radio", name=str(k)).first.click()
+        row = test.k_values.tolist().index(k)
+        paths = test.reference_paths[test.kind][:, row]
+        outline = [*paths.max(axis=0), *paths.min(axis=0)[::-1]]
+        assert seen.data("plot-stadion", "g.data[0].y") == pytest.approx(outline, abs=1e-5)
+        assert seen.data("plot-stadion", "g.data[0].name") == f"no clusters, K = {k}"
+
+
+def test_scores_are_drawn_at_one_level(visit, fitted):
+    levels = np.flatnonzero(fitted.epsilons_ > 0)
+    level = levels[np.argmax(fitted.stadion_paths_[2, levels])]
+    heights = visit().data("plot-scores", "g.data[0].y")
+    assert heights[0] is None
+    assert heights[1:] == pytest.approx(fitted.stadion_paths_[1:, level], abs=1e-5)
+
+
+def test_no_structure_has_a_pvalue_and_no_nan(visit, nothing):
+    assert nothing.n_clusters_ == 1
+    seen = visit("nothing")
+    pvalue = f"p = {nothing.structure_pvalue_:.2f}"
+    assert seen.page.locator("h1").inner_text().startswith("No cluster structure found")
+    assert pvalue in seen.page.locator("#status").inner_text()
+    assert pvalue in seen.page.locator("#plot-scores").inner_text()
+    body = seen.page.locator("main").inner_text()
+    assert not re.search(r"\b(NaN|null|undefined)\b", body, flags=re.I)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -227,7 +310,8 @@ def test_pointing_at_a_score_and_clicking_it(visit):
     seen = visit()
     page = seen.page
     page.locator("#plot-scores").scroll_into_view_if_needed()
-    point = page.locator("#plot-scores .points path").nth(3).bounding_box()
+    # K = 1 has no score and no point: the third point is that of K = 4.
+    point = page.locator("#plot-scores .points path").nth(2).bounding_box()
     x, y = point["x"] + point["width"] / 2, point["y"] + point["height"] / 2
     page.mouse.move(x - 5, y - 5)
     page.mouse.move(x, y)
@@ -285,17 +369,16 @@ def test_the_slider_moves_through_the_noise_levels(visit, size, fitted):
         reading = page.locator("#epsilon-reading").inner_text()
         assert f"between {fitted.between_stability_[2, level]:.3f}" in reading
         assert f"within {fitted.within_stability_[2, level]:.3f}" in reading
-    best = fitted.k_values_[np.argmax(fitted.stadion_paths_[:, 3])]
+    best = fitted.k_values_[1:][np.argmax(fitted.stadion_paths_[1:, 3])]  # K = 1 has no score
     assert f"Best at this level: K = {best}" in reading
 
 
-def test_the_crossing_is_marked(visit, fitted):
-    seen = visit()
-    for chart in ("between", "within", "stadion"):
-        lines = seen.data(
-            f"plot-{chart}", "g.layout.shapes.filter(s => s.line.dash === 'dash').map(s => s.x0)"
-        )
-        assert lines == pytest.approx([fitted.crossing_epsilon_], abs=1e-5)
+def test_the_crossing_is_marked_where_it_decides(visit, crossed):
+    for name, expected in {"crossing": [crossed.crossing_epsilon_], "plain": []}.items():
+        seen = visit(name)
+        for chart in ("between", "within", "stadion"):
+            dashed = "g.layout.shapes.filter(s => s.line.dash === 'dash').map(s => s.x0)"
+            assert seen.data(f"plot-{chart}", dashed) == pytest.approx(expected, abs=1e-5)
 
 
 def background(page):
@@ -380,7 +463,7 @@ def test_other_selectors_have_a_report_too(visit):
 def test_it_reads_without_colors_and_pictures(visit):
     page = visit().page
     assert page.locator(".plot:not([role=img][aria-label])").count() == 0
-    page.locator("summary").click()
+    page.locator("summary", has_text="All candidates").click()
     assert page.locator("#candidates tbody tr").count() == 5
     unnamed = page.evaluate(
         "[...document.querySelectorAll('button, input')]"

@@ -9,6 +9,7 @@ from stablek.display.critical_difference import CriticalDifferenceDisplay
 from stablek.display.partition import PartitionDisplay
 from stablek.display.paths import StabilityPathsDisplay
 from stablek.display.scores import ScoresDisplay
+from stablek.display.structure import StructureTestDisplay
 from stablek.display.tradeoff import TradeoffDisplay
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "PartitionDisplay",
     "ScoresDisplay",
     "StabilityPathsDisplay",
+    "StructureTestDisplay",
     "TradeoffDisplay",
 ]

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from stablek.display.base import StabilityDisplay, category_colors, import_pyplot
-from stablek.inspection import contenders, stability_curves
+from stablek.inspection import (
+    contenders,
+    deciding_crossing,
+    reference_band,
+    stability_curves,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +28,10 @@ class StabilityPathsDisplay(StabilityDisplay):
     """Between stability, within stability and Stadion against the noise level epsilon.
 
     The chosen candidate has a thick line. The other contenders have a color and a name in the
-    legend, and all other candidates a thin gray line. K = 1 is dotted, because the crossing is
-    measured against it. Bands are one standard error over the draws. A dashed line marks the
-    crossing. The levels beyond it do not count and are shaded.
+    legend, and all other candidates a thin gray line. K = 1 is dotted. Bands are one standard
+    error over the draws. A gray band behind the Stadion paths shows what data without clusters
+    reach, if a structure test was made. By the paper's rule (``one_cluster="crossing"``), a dashed
+    line marks the crossing. The levels beyond it do not count and are shaded.
 
     Parameters
     ----------
@@ -40,9 +46,15 @@ class StabilityPathsDisplay(StabilityDisplay):
     selected : int, default=None
         Position of the chosen candidate.
     crossing_epsilon : float, default=0
-        0 if there is no crossing.
+        0 if there is no crossing, or if it decides nothing.
     one_cluster : array-like of shape (3, n_epsilons), default=None
         Between, within and Stadion path of K = 1, if it is not a candidate.
+    reference_band : array-like of shape (2, n_reference_epsilons), default=None
+        Lowest and highest Stadion of the reference sets of the structure test.
+    reference_epsilons : array-like of shape (n_reference_epsilons,), default=None
+        Noise levels of the structure test.
+    reference_k : int, default=None
+        Number of clusters that the band belongs to.
     parameter : str, default="K"
         Name of the parameter that the candidates are values of.
 
@@ -54,6 +66,8 @@ class StabilityPathsDisplay(StabilityDisplay):
     legend_ : Legend
     lines_ : dict
         From (quantity, position of the candidate) to the line.
+    band_ : PolyCollection or None
+        What data without clusters reach.
 
     Examples
     --------
@@ -69,6 +83,9 @@ class StabilityPathsDisplay(StabilityDisplay):
     scores: Any = None
     crossing_epsilon: float = 0.0
     one_cluster: Any = None
+    reference_band: Any = None
+    reference_epsilons: Any = None
+    reference_k: Any = None
 
     quantities: ClassVar = {
         "between": "Between stability",
@@ -87,13 +104,32 @@ class StabilityPathsDisplay(StabilityDisplay):
     def _collect(cls, estimator: Any) -> dict[str, Any]:
         curves = stability_curves(estimator)
         one_cluster = curves.pop("one_cluster")
+        candidates = super()._collect(estimator)
         return {
-            **super()._collect(estimator),
+            **candidates,
             **curves,
             "epsilons": estimator.epsilons_,
             "scores": estimator.scores_,
-            "crossing_epsilon": estimator.crossing_epsilon_,
+            "crossing_epsilon": deciding_crossing(estimator),
             "one_cluster": None if one_cluster is None else np.stack(list(one_cluster.values())),
+            **(cls._collect_band(estimator, **candidates) if estimator.structure_test_ else {}),
+        }
+
+    @staticmethod
+    def _collect_band(
+        estimator: Any, k_values: list[Any], selected: int | None, parameter: str
+    ) -> dict[str, Any]:
+        """Reference sets of the answer, or of the best other K that was tested."""
+        test = estimator.structure_test_
+        shown = [k_values[i] for i in contenders(estimator.scores_, selected)]
+        tested = [k for k in shown if parameter == "K" and k in test.k_values]
+        if not tested:
+            return {}
+        row = test.k_values.tolist().index(tested[0])
+        return {
+            "reference_band": [bound[row] for bound in reference_band(test)],
+            "reference_epsilons": test.epsilons,
+            "reference_k": tested[0],
         }
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Self:
@@ -115,11 +151,13 @@ class StabilityPathsDisplay(StabilityDisplay):
             raise ValueError(f"ax must be one Axes or three, got {len(axes)}")
         self.figure_ = axes[0].figure
         self.lines_: dict[tuple[str, int], Any] = {}
+        self.band_ = None
         for drawn, quantity in zip(axes, list(self.quantities)[-len(axes) :], strict=True):
             self._draw_paths(drawn, quantity)
         named = [(k, line) for (q, k), line in self.lines_.items() if q == "stadion"]
         handles = [line for _, line in sorted(named, key=itemgetter(0)) if line.get_label() != "_"]
         handles += [line for line in axes[-1].get_lines() if line.get_label() == "one cluster"]
+        handles += [] if self.band_ is None else [self.band_]
         if ax is None:
             self.legend_ = self.figure_.legend(handles=handles, loc="outside right upper")
         else:
@@ -160,6 +198,16 @@ class StabilityPathsDisplay(StabilityDisplay):
         if self.one_cluster is not None:
             path = self.one_cluster[list(self.quantities).index(quantity)]
             ax.plot(self.epsilons, path, color="0.3", linestyle=":", label="one cluster")
+        if quantity == "stadion" and self.reference_band is not None:
+            self.band_ = ax.fill_between(
+                self.reference_epsilons,
+                *self.reference_band,
+                color="0.5",
+                alpha=0.3,
+                linewidth=0,
+                zorder=0,
+                label=f"K = {self.reference_k}, no clusters",
+            )
         if self.crossing_epsilon > 0:
             ax.axvline(self.crossing_epsilon, color="0.3", linestyle="--", label="_crossing")
             if self.crossing_epsilon < self.epsilons[-1]:

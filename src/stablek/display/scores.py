@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stablek.display.base import CandidatesDisplay, category_colors, import_pyplot
-from stablek.inspection import contenders
+from stablek.inspection import contenders, pvalue_text
 
 __all__ = ["ScoresDisplay"]
 
@@ -25,11 +25,14 @@ class ScoresDisplay(CandidatesDisplay):
     k_values : sequence
         The candidates.
     scores : array-like of shape (n_k,)
-        NaN and infinite scores are left out of the curve.
+        NaN and infinite scores are left out of the curve. One cluster has no score if the
+        structure test decides.
     selected : int, default=None
         Position of the chosen candidate; None if there is none.
     name : str, default="score"
         What the score is.
+    pvalue : float, default=None
+        p-value of the structure test, if one was made.
     parameter : str, default="K"
         Name of the parameter that the candidates are values of.
 
@@ -48,6 +51,7 @@ class ScoresDisplay(CandidatesDisplay):
 
     scores: Any
     name: str = "score"
+    pvalue: float | None = None
 
     needs = "scores_"
 
@@ -58,7 +62,13 @@ class ScoresDisplay(CandidatesDisplay):
     @classmethod
     def _collect(cls, estimator: Any) -> dict[str, Any]:
         name = f"{type(estimator).__name__} score"
-        return {**super()._collect(estimator), "scores": estimator.scores_, "name": name}
+        test = getattr(estimator, "structure_test_", None)
+        return {
+            **super()._collect(estimator),
+            "scores": estimator.scores_,
+            "name": name,
+            "pvalue": None if test is None else test.pvalue,
+        }
 
     def _draw(self, ax: Any) -> None:
         size = import_pyplot().rcParams["lines.markersize"]
@@ -67,17 +77,25 @@ class ScoresDisplay(CandidatesDisplay):
         color, highlight, *_ = [*category_colors(), *category_colors()]
         (self.line_,) = ax.plot(positions, finite, color=color, marker=".")
         if self.selected is not None:
-            ax.plot(
-                positions[self.selected],
-                finite[self.selected],
-                color=highlight,
-                marker="o",
-                markersize=1.5 * size,
-                linestyle="none",
-                label=f"chosen: {self._named(self.selected)}",
-            )
+            label = f"chosen: {self._named(self.selected)}"
+            if self.pvalue is not None:
+                label += f" ({pvalue_text(self.pvalue)})"
+            if np.isnan(finite[self.selected]):  # no point on the curve: mark its place
+                ax.axvline(positions[self.selected], color=highlight, linestyle="--", label=label)
+            else:
+                ax.plot(
+                    positions[self.selected],
+                    finite[self.selected],
+                    color=highlight,
+                    marker="o",
+                    markersize=1.5 * size,
+                    linestyle="none",
+                    label=label,
+                )
             ax.legend()
         for k in contenders(finite, self.selected, limit=N_NAMED):
+            if np.isnan(finite[k]):
+                continue
             ax.annotate(
                 str(self.k_values[k]),
                 (positions[k], finite[k]),

@@ -1,34 +1,86 @@
-"""The answer in words: the headline, the reasons and the cautions."""
+"""The answer in words: the sentence and the reasons."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from stablek.inspection import contenders, deciding_crossing, pvalue_text
 from stablek.report.fitted import Fitted
-from stablek.report.numbers import percentage
 
-__all__ = ["cautions", "reasons", "sentence"]
+__all__ = ["headline", "is_weak", "reasons", "sentence"]
 
-UNCERTAIN = 0.75
-"""An answer is called uncertain if fewer than this share of the resamplings give it."""
+WEAK_PVALUE = 0.2
+"""Evidence is weak if the p-value is above this share of alpha."""
+
+WEAK_FREQUENCY = 0.6
+"""Evidence is weak if fewer than this share of the subsamples give the same K."""
+
+KINDS = {
+    "box": "uniform in the box of the principal components",
+    "copula": "unimodal features with the correlations of the data",
+    "sources": "unimodal independent components",
+}
+"""What the reference sets of each kind are."""
+
+
+def headline(fitted: Fitted) -> str:
+    """Return the beginning of the sentence: "3 clusters"."""
+    if fitted.n_clusters is None:
+        return "no answer"
+    if fitted.n_clusters < 2 or fitted.nothing_found:
+        return "No cluster structure found"
+    text = f"{fitted.n_clusters} clusters"
+    if fitted.parameter != "K" and fitted.selected is not None:
+        text += f" with {fitted.named(fitted.selected)}"
+    return f"Weak evidence: {text}" if is_weak(fitted) else text
 
 
 def sentence(fitted: Fitted) -> str:
-    """Return the answer: "5 clusters. Next best: 6. Chosen in 97% of resampled draws."."""
+    """Return the answer with its evidence.
+
+    For example "3 clusters (p < 0.001 against no structure; same K on 18 of 20 subsamples). Next
+    best: 5.". Parts that are not known are left out.
+    """
+    text = headline(fitted)
     if fitted.n_clusters is None:
         abstention = getattr(fitted.selector, "abstention_", None)
-        return f"no answer: {abstention or 'no candidate could be chosen'}"
-    one = fitted.n_clusters == 1
-    text = "no cluster structure: K = 1" if one else f"{fitted.n_clusters} clusters"
-    if fitted.parameter != "K" and fitted.selected is not None:
-        text += f" ({fitted.named(fitted.selected)})"
-    if fitted.runner_up is not None:
+        return f"{text}: {abstention or 'no candidate could be chosen'}"
+    known = _evidence(fitted)
+    if known:
+        text += f" ({known})"
+    if fitted.n_clusters > 1 and fitted.nothing_found:
+        text += f". Best of the candidates: {fitted.n_clusters}"
+    elif fitted.n_clusters > 1 and fitted.runner_up is not None:
         text += f". Next best: {fitted.values[fitted.runner_up]}"
-    if fitted.answer_frequency is not None:
-        text += f". Chosen in {percentage(fitted.answer_frequency)} of resampled draws"
     return f"{text}."
+
+
+def is_weak(fitted: Fitted) -> bool:
+    """Whether the evidence for two or more clusters is weak.
+
+    It is if the p-value is above a fifth of alpha, or if fewer than 60% of the subsamples give the
+    same K.
+    """
+    if (fitted.n_clusters or 0) < 2:
+        return False
+    test, frequency = fitted.test, fitted.subsample_frequency
+    return (test is not None and test.pvalue > WEAK_PVALUE * test.alpha) or (
+        frequency is not None and frequency < WEAK_FREQUENCY
+    )
+
+
+def _evidence(fitted: Fitted) -> str:
+    """Return what stands in parentheses: the p-value and the subsamples."""
+    strong = (fitted.n_clusters or 0) > 1 and not is_weak(fitted)
+    found = []
+    if fitted.test is not None:
+        against = " against no structure" if strong else ""
+        found.append(f"{pvalue_text(fitted.test.pvalue)}{against}")
+    if fitted.subsamples is not None:
+        answers = fitted.subsamples.answers
+        same = "same K" if (fitted.n_clusters or 0) > 1 else "same"
+        found.append(f"{same} on {answers.count(fitted.n_clusters)} of {len(answers)} subsamples")
+    return ("; " if strong else ", ").join(found)
 
 
 def reasons(fitted: Fitted) -> list[str]:
@@ -37,7 +89,7 @@ def reasons(fitted: Fitted) -> list[str]:
         return []
     if fitted.paths is None:
         return _score_reasons(fitted)
-    return _one_cluster_reasons(fitted) if fitted.n_clusters == 1 else _stadion_reasons(fitted)
+    return _one_cluster_reasons(fitted) if fitted.n_clusters < 2 else _stadion_reasons(fitted)
 
 
 def _score_reasons(fitted: Fitted) -> list[str]:
@@ -72,15 +124,47 @@ def _stadion_reasons(fitted: Fitted) -> list[str]:
         f"{within:.2f}).",
         score,
     ]
-    if selector.crossing_epsilon_ > 0:
+    if deciding_crossing(selector) > 0:
         found.append(
             f"Some K ≥ 2 beats K = 1 up to ε = {selector.crossing_epsilon_:.2f}, the crossing. "
             f"Stronger noise destroys the structure."
         )
-    return found
+    return found + _test_reasons(fitted)
+
+
+def _test_reasons(fitted: Fitted) -> list[str]:
+    """Say what the structure test compared, and what it found."""
+    test = fitted.test
+    if test is None:
+        return []
+    sets = test.reference_statistics[test.kind]
+    shape = f"{test.kind}: {KINDS[test.kind]}" if test.kind in KINDS else test.kind
+    verdict = "are less stable" if test.rejected else "can be as stable"
+    return [
+        f"Simulated data without clusters {verdict}: the structure test finds an excess stability "
+        f"of {test.statistic:.3f}, against {sets.mean():.3f} ± {sets.std(ddof=1):.3f} of the "
+        f"{len(sets)} reference sets that come closest ({shape}); {pvalue_text(test.pvalue)}."
+    ]
 
 
 def _one_cluster_reasons(fitted: Fitted) -> list[str]:
+    assert fitted.paths is not None
+    if fitted.nothing_found:
+        found = _test_reasons(fitted)
+        best = contenders(fitted.scores, None, limit=1)
+        if best:
+            found.append(
+                f"{fitted.named(best[0])} has the highest score of the others: "
+                f"{fitted.scores[best[0]]:.3f}."
+            )
+        return found
+    if fitted.selector.one_cluster != "crossing":
+        return ["No candidate has two or more clusters."]
+    return _crossing_reasons(fitted)
+
+
+def _crossing_reasons(fitted: Fitted) -> list[str]:
+    """Explain one cluster by the paper's rule."""
     assert fitted.paths is not None
     crossing, epsilons = fitted.selector.crossing_epsilon_, fitted.selector.epsilons_
     found = [
@@ -101,52 +185,3 @@ def _one_cluster_reasons(fitted: Fitted) -> list[str]:
                 f"{epsilons[levels[column]]:.2f} it is {gaps[row, column]:.3f} below K = 1."
             )
     return found
-
-
-def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
-    """Return what a reader should know before relying on the answer with these clusters."""
-    found = []
-    frequency = fitted.answer_frequency
-    if frequency is not None and frequency < UNCERTAIN:
-        found.append(f"The answer is uncertain: {_rivals(fitted)}.")
-    last = fitted.selected == len(fitted.values) - 1
-    if last and fitted.parameter == "K" and (fitted.n_clusters or 0) > 1:
-        found.append(
-            f"{fitted.values[-1]} is the largest candidate. A larger K may be better: try a "
-            f"wider k_range."
-        )
-    hides = [cluster for cluster in clusters if cluster["hidden_k"] is not None]
-    found += [
-        f"Cluster {cluster['label']} hides {cluster['hidden_k']} sub-clusters as stable as "
-        f"the partition itself."
-        for cluster in hides[:5]
-    ]
-    if len(hides) > 5:
-        found.append(f"{len(hides) - 5} more clusters hide stable sub-clusters.")
-    if fitted.paths is None:
-        return found
-    if fitted.parameter == "K" and 1 not in fitted.values:
-        text = "K = 1 was not a candidate, so the answer does not show that there are clusters."
-        if fitted.selector.crossing_epsilon_ == 0:
-            text += " In fact, no candidate beats K = 1 at any noise level."
-        found.append(text)
-    if fitted.selected is not None:
-        path = fitted.selector.stadion_paths_[fitted.selected]
-        if np.argmax(path) == len(path) - 1 > 0:
-            found.append(
-                "The chosen path still rises at the largest noise level. Try larger epsilons."
-            )
-    if fitted.paths.n_draws < 2:
-        found.append(
-            "One draw for each noise level gives no standard errors and no selection frequency."
-        )
-    return found
-
-
-def _rivals(fitted: Fitted) -> str:
-    """Name the candidates that other draws would choose."""
-    assert fitted.frequency is not None
-    order = np.argsort(-fitted.frequency, kind="stable").tolist()
-    others = [i for i in order if i != fitted.selected and fitted.frequency[i] >= 0.05][:3]
-    named = ", ".join(f"{fitted.named(i)} in {percentage(fitted.frequency[i])}" for i in others)
-    return f"other draws of the noise would give {named}" if named else "other draws differ"

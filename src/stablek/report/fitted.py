@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from stablek.aggregation import TIE
 from stablek.inspection import parameter_label, selected_index
-from stablek.results import StabilityPaths
+from stablek.results import StabilityPaths, StructureTest
+from stablek.selectors.subsamples import SubsampleFrequency
 
 __all__ = ["Fitted"]
 
@@ -21,15 +22,20 @@ class Fitted:
     """A fitted selector as the report sees it.
 
     Only Stadion has ``paths``. Where they are, the report reads the curves from the selector.
+    ``subsamples`` are the answers on subsamples of the rows, if they are known.
     """
 
-    def __init__(self, selector: Any) -> None:
+    def __init__(self, selector: Any, subsamples: SubsampleFrequency | None = None) -> None:
         needed = ("k_values_", "scores_", "n_clusters_")
         missing = [name for name in needed if not hasattr(selector, name)]
         if missing:
             raise ValueError(
                 f"A report needs a fitted selector; {type(selector).__name__} has no "
                 f"{', '.join(missing)}: call fit first"
+            )
+        if subsamples is not None and not isinstance(subsamples, SubsampleFrequency):
+            raise TypeError(
+                f"subsamples must be the result of stablek.subsample_frequency, got {subsamples!r}"
             )
 
         def known(name: str) -> Any:
@@ -48,13 +54,21 @@ class Fitted:
         self.reference_labels: Ints | None = known("reference_labels_")
         self.point_stability: Floats | None = known("point_stability_")
         self.paths: StabilityPaths | None = known("paths_")
+        self.test: StructureTest | None = known("structure_test_")
+        self.subsamples = subsamples
         self.X: Floats | None = known("_fit_X")
+
+    @property
+    def nothing_found(self) -> bool:
+        """Whether a structure test was made and found no clusters."""
+        return self.test is not None and not self.test.rejected
 
     @property
     def runner_up(self) -> int | None:
         """Position of the second best score; None if the answer does not have the best score.
 
-        Some methods do not choose the highest score. They have no runner-up.
+        Some methods do not choose the highest score. They have no runner-up, and neither has one
+        cluster by the structure test, which has no score.
         """
         if self.selected is None:
             return None
@@ -67,12 +81,24 @@ class Fitted:
 
     @property
     def answer_frequency(self) -> float | None:
-        """Share of resamplings with the same answer; None for a single draw."""
+        """Share of resampled noise draws with the same answer.
+
+        None for a single draw, and if the structure test decides: it does not resample.
+        """
         if self.frequency is None or (self.paths is not None and self.paths.n_draws < 2):
+            return None
+        if self.nothing_found and self.n_clusters == 1:
             return None
         if self.selected is None:
             return float(1.0 - self.frequency.sum())
         return float(self.frequency[self.selected])
+
+    @property
+    def subsample_frequency(self) -> float | None:
+        """Share of the subsamples with the same number of clusters; None if not known."""
+        if self.subsamples is None or self.n_clusters is None:
+            return None
+        return self.subsamples.frequency(self.n_clusters)
 
     def named(self, position: int) -> str:
         """Return a candidate with the name of its parameter, such as "K = 3"."""

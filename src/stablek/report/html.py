@@ -9,12 +9,13 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from stablek.inspection import contenders
+from stablek.inspection import contenders, pvalue_text
 from stablek.report.answer import reasons, sentence
 from stablek.report.fitted import Fitted
 from stablek.report.numbers import number, percentage
+from stablek.report.rivals import rivals
 
-__all__ = ["render_html", "repr_html"]
+__all__ = ["render_html", "repr_html", "repr_text"]
 
 
 def render_html(summary: dict[str, Any]) -> str:
@@ -30,7 +31,7 @@ def render_html(summary: dict[str, Any]) -> str:
         ) from error
     scripts = [_newlines(get_plotlyjs()), _asset("assets/report.js")]
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": number, "percentage": percentage}
+    environment.filters |= {"number": number, "percentage": percentage, "pvalue": pvalue_text}
     return environment.from_string(_asset("templates/report.html.j2")).render(
         summary=summary,
         policy=Markup(_policy(scripts)),
@@ -61,6 +62,11 @@ def _newlines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
+def repr_text(selector: Any) -> str:
+    """Return the answer of a fitted selector in a sentence, for ``print``."""
+    return sentence(Fitted(selector))
+
+
 def repr_html(selector: Any) -> str:
     """Return a short answer of a fitted selector, for notebooks.
 
@@ -76,19 +82,20 @@ def repr_html(selector: Any) -> str:
     """
     fitted = Fitted(selector)
     frequency = None if fitted.answer_frequency is None else fitted.frequency
-    headers = [fitted.parameter, "score", "chosen when resampled"]
+    headers = [fitted.parameter, "score", "chosen when noise draws are resampled"]
     if frequency is None:
         headers.pop()
     head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     rows = []
     for position in sorted(contenders(fitted.scores, fitted.selected)):
-        cells = [str(fitted.values[position]), number(float(fitted.scores[position]))]
+        cells = [str(fitted.values[position]), number(float(fitted.scores[position]), "–")]
         if frequency is not None:
             cells.append(percentage(float(frequency[position])))
         strong = ' style="font-weight:bold"' if position == fitted.selected else ""
         rows.append(f"<tr{strong}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
     text = sentence(fitted)
-    why = "".join(f"<li>{escape(reason)}</li>" for reason in reasons(fitted))
+    told = reasons(fitted) + [rival["sentence"] for rival in rivals(fitted)]
+    why = "".join(f"<li>{escape(reason)}</li>" for reason in told)
     return (
         f"<div><p><strong>{escape(text[:1].upper() + text[1:])}</strong></p><ul>{why}</ul>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"

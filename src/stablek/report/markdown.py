@@ -6,12 +6,17 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from stablek.inspection import pvalue_text
 from stablek.report.numbers import number, percentage
 
 __all__ = ["render_markdown"]
 
 MAX_FEATURES = 20
 """Most columns of a Markdown table. The HTML report has more."""
+
+NOISE_DRAWS_ONLY = (
+    "Resampling shows the uncertainty of the noise draws only, not that of the data."
+)
 
 SHARES = ("frequency", "share")
 """Fields that are shown as percentages."""
@@ -23,12 +28,19 @@ def render_markdown(summary: dict[str, Any]) -> str:
     lines = [f"# {_escape(answer['sentence'][:1].upper() + answer['sentence'][1:])}", ""]
     lines += [f"- {_escape(reason)}" for reason in answer["reasons"]]
     lines += [f"- **Take care:** {_escape(caution)}" for caution in answer["cautions"]]
+    if answer["rivals"]:
+        lines += ["", f"## Why not another {_escape(parameter)}?", ""]
+        lines += [f"- {_escape(rival['sentence'])}" for rival in answer["rivals"]]
+    lines += [*_structure(summary["structure"]), *_subsamples(summary["subsamples"])]
     columns = [(parameter, "value"), ("clusters", "n_clusters"), ("score", "score")]
     if summary["paths"]:
         columns += [("mean between", "mean_between"), ("mean within", "mean_within")]
-        columns += [("chosen when resampled", "frequency")]
+    if answer["frequency"] is not None:
+        columns += [("chosen when noise draws are resampled", "frequency")]
     lines += ["", f"## Candidates ({_escape(summary['method'])})", ""]
     lines += _table(columns, summary["candidates"])
+    if answer["frequency"] is not None:
+        lines += ["", NOISE_DRAWS_ONLY]
     for partition in summary["partitions"]:
         if partition["candidate"] == summary["selected"]:
             lines += _clusters(partition["clusters"], summary["features"])
@@ -43,6 +55,51 @@ def render_markdown(summary: dict[str, Any]) -> str:
         lines += _table([(name.replace("_", " "), name) for name in known], rows)
     lines += ["", "## How this was made", "", *_provenance(summary)]
     return "\n".join(lines) + "\n"
+
+
+def _structure(structure: dict[str, Any] | None) -> list[str]:
+    if structure is None:
+        return []
+    rows = [
+        {
+            "kind": kind,
+            "pvalue": pvalue_text(pvalue),
+            "statistic": structure["statistics"][kind],
+            "sets": structure["n_reference_sets"],
+            "lowest": min(structure["reference_statistics"][kind]),
+            "highest": max(structure["reference_statistics"][kind]),
+            "selected": kind == structure["kind"],
+        }
+        for kind, pvalue in structure["pvalues"].items()
+    ]
+    columns = [("reference sets", "kind"), ("p-value", "pvalue"), ("statistic", "statistic")]
+    columns += [("sets", "sets"), ("their lowest", "lowest"), ("their highest", "highest")]
+    return [
+        "",
+        "## Any clusters at all?",
+        "",
+        f"{structure['n_rows']} rows, compared with data without clusters. The largest p-value "
+        f"counts.",
+        "",
+        *_table(columns, rows),
+    ]
+
+
+def _subsamples(subsamples: dict[str, Any] | None) -> list[str]:
+    if subsamples is None:
+        return []
+    n_subsamples = subsamples["n_subsamples"]
+    rows = [
+        {"k": int(k), "n": n, "share": n / n_subsamples} for k, n in subsamples["counts"].items()
+    ]
+    return [
+        "",
+        "## How sure is it?",
+        "",
+        f"Answers on {n_subsamples} subsamples of {subsamples['n_rows']} rows.",
+        "",
+        *_table([("clusters", "k"), ("subsamples", "n"), ("share", "share")], rows),
+    ]
 
 
 def _clusters(clusters: list[dict[str, Any]], features: dict[str, Any] | None) -> list[str]:
@@ -91,10 +148,16 @@ def _table(columns: list[tuple[str, Any]], rows: Iterable[Mapping[Any, Any]]) ->
     """Return a table. A column is a heading and the key of its cells. A selected row is bold."""
     lines = [[_escape(heading) for heading, _ in columns], ["---" for _ in columns]]
     for row in rows:
-        texts = [percentage(row[k]) if k in SHARES else number(row[k]) for _, k in columns]
+        texts = [_cell(key, row[key]) for _, key in columns]
         bold = "**" if row.get("selected") else ""
         lines.append([f"{bold}{_escape(text)}{bold}" if text else "" for text in texts])
     return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _cell(key: Any, value: Any) -> str:
+    if key in SHARES:
+        return percentage(value)
+    return number(value, "–" if key == "score" else "")
 
 
 def _escape(text: str) -> str:

@@ -7,16 +7,18 @@ from typing import Any
 __all__ = ["number", "percentage"]
 
 
-def number(value: Any) -> str:
-    """Format a value for a table: at most four digits, nothing for None.
+def number(value: Any, unknown: str = "") -> str:
+    """Format a value for a table: at most four digits.
 
     Examples
     --------
     >>> number(0.123456), number(12), number(None), number("inf")
     ('0.1235', '12', '', '∞')
+    >>> number(float("nan"), unknown="–")
+    '–'
     """
-    if value is None:
-        return ""
+    if value is None or value != value:
+        return unknown
     if isinstance(value, float):
         return f"{value:.4g}"
     return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))

@@ -8,11 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from stablek.inspection import contenders, stability_curves
+from stablek.inspection import (
+    contenders,
+    deciding_crossing,
+    peak_level,
+    reference_band,
+    stability_curves,
+)
 from stablek.report import provenance
-from stablek.report.answer import cautions, reasons, sentence
+from stablek.report.answer import headline, is_weak, reasons, sentence
+from stablek.report.cautions import cautions
 from stablek.report.fitted import Fitted
 from stablek.report.partitions import describe_partitions
+from stablek.report.rivals import rivals
+from stablek.results import StructureTest
+from stablek.selectors.subsamples import SubsampleFrequency
 from stablek.validation import check_data
 
 __all__ = ["summarize"]
@@ -34,6 +44,7 @@ def summarize(
     X: Any = None,
     comparison: Any = None,
     *,
+    subsamples: SubsampleFrequency | None = None,
     source: str | None = None,
     load: str | None = None,
 ) -> dict[str, Any]:
@@ -50,6 +61,9 @@ def summarize(
         Answers of other methods, as `stablek.compare` gives them, or rows (dicts) with
         ``method``, ``n_clusters`` and some of ``clusterer``, ``score``, ``seconds``,
         ``agreement``, ``stadion_agreement``, ``reason``.
+    subsamples : SubsampleFrequency, default=None
+        How often each K is the answer on subsamples of the rows, from
+        `stablek.subsample_frequency`.
     source : str, default=None
         Name of the data, such as a file name.
     load : str, default=None
@@ -65,12 +79,12 @@ def summarize(
     --------
     >>> from sklearn.datasets import make_blobs
     >>> from stablek import Stadion
-    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0]], random_state=0)
+    >>> X, _ = make_blobs(200, centers=[[0, 0], [12, 0]], random_state=0)
     >>> selector = Stadion(k_range=range(1, 4), n_perturbations=3, random_state=0).fit(X)
     >>> summarize(selector)["answer"]["sentence"]
-    '2 clusters. Next best: 1. Chosen in 100% of resampled draws.'
+    '2 clusters (p < 0.001 against no structure). Next best: 3.'
     """
-    fitted = Fitted(selector)
+    fitted = Fitted(selector, subsamples)
     shown, names = _shown(fitted, X)
     parts = describe_partitions(fitted, shown, names)
     paths = None if fitted.paths is None else _paths(selector)
@@ -85,6 +99,8 @@ def summarize(
         "contenders": contenders(fitted.scores, fitted.selected),
         "candidates": _candidates(fitted, parts["partitions"], paths),
         "paths": paths,
+        "structure": _structure(fitted.test),
+        "subsamples": _subsamples(subsamples),
         **parts,
         "comparison": None if comparison is None else _compared(comparison),
         "clusterer": provenance.clusterer(selector),
@@ -127,8 +143,11 @@ def _answer(fitted: Fitted, partitions: list[dict[str, Any]]) -> dict[str, Any]:
         "value": getattr(fitted.selector, "best_value_", fitted.n_clusters),
         "runner_up": None if fitted.runner_up is None else fitted.values[fitted.runner_up],
         "frequency": fitted.answer_frequency,
+        "weak": is_weak(fitted),
+        "headline": headline(fitted),
         "sentence": sentence(fitted),
         "reasons": reasons(fitted),
+        "rivals": rivals(fitted),
         "cautions": cautions(fitted, chosen[0] if chosen else []),
     }
 
@@ -137,8 +156,41 @@ def _paths(selector: Any) -> dict[str, Any]:
     return {
         "epsilons": selector.epsilons_,
         "counted": selector.counted_levels_,
-        "crossing_epsilon": float(selector.crossing_epsilon_),
+        "peak": peak_level(selector),
+        "crossing_epsilon": deciding_crossing(selector),
         **stability_curves(selector),
+    }
+
+
+def _structure(test: StructureTest | None) -> dict[str, Any] | None:
+    """The structure test, with the range of the reference sets of the kind that decides."""
+    if test is None:
+        return None
+    low, high = reference_band(test)
+    return {
+        "pvalue": test.pvalue,
+        "alpha": test.alpha,
+        "kind": test.kind,
+        "pvalues": test.pvalues,
+        "statistic": test.statistic,
+        "statistics": test.statistics,
+        "reference_statistics": test.reference_statistics,
+        "k_values": test.k_values,
+        "epsilons": test.epsilons,
+        "reference_low": low,
+        "reference_high": high,
+        "n_rows": test.n_rows,
+        "n_reference_sets": len(test.reference_statistics[test.kind]),
+    }
+
+
+def _subsamples(subsamples: SubsampleFrequency | None) -> dict[str, Any] | None:
+    if subsamples is None:
+        return None
+    return {
+        "counts": subsamples.counts,
+        "n_subsamples": len(subsamples.answers),
+        "n_rows": subsamples.n_rows,
     }
 
 
@@ -160,6 +212,8 @@ def _candidates(
         for position, row in enumerate(rows):
             for name in ("between", "within", "stadion"):
                 row[f"mean_{name}"] = paths[name][position, paths["counted"]].mean()
+            scored = not np.isnan(row["score"])
+            row["peak_stadion"] = paths["stadion"][position, paths["peak"]] if scored else None
     return rows
 
 

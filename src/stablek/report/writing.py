@@ -11,6 +11,7 @@ from stablek.files import replacing
 from stablek.report.html import render_html
 from stablek.report.markdown import render_markdown
 from stablek.report.summary import summarize
+from stablek.selectors.subsamples import SubsampleFrequency
 
 __all__ = ["write_report"]
 
@@ -23,6 +24,7 @@ def write_report(
     *,
     X: Any = None,
     comparison: Any = None,
+    subsamples: SubsampleFrequency | None = None,
     format: Literal["html", "json", "md"] | None = None,
     source: str | None = None,
     load: str | None = None,
@@ -35,7 +37,7 @@ def write_report(
         Fitted.
     path : str or path
         File to write. An existing file is replaced only when the report is complete.
-    X, comparison, source, load
+    X, comparison, subsamples, source, load
         As in `stablek.report.summarize`.
     format : {"html", "json", "md"}, default=None
         None uses the suffix: .html, .json or .md.
@@ -59,7 +61,8 @@ def write_report(
         raise ValueError(
             f"path must end in .html, .json or .md, got {str(path)!r}; or pass format"
         )
-    summary = summarize(selector, X, comparison, source=source, load=load)
+    told: dict[str, Any] = {"subsamples": subsamples, "source": source, "load": load}
+    summary = summarize(selector, X, comparison, **told)
     if kind == "json":
         text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:

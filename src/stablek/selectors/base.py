@@ -107,6 +107,12 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         write_report(self, path, **options)
 
+    def __str__(self) -> str:
+        """Return the answer in a sentence if fitted, else the parameters."""
+        from stablek.report import repr_text
+
+        return repr_text(self) if hasattr(self, "labels_") else repr(self)
+
     def _html_repr(self) -> str:
         """What notebooks show: the answer of a fitted selector, else scikit-learn's diagram."""
         from stablek.report import repr_html

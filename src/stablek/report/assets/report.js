@@ -93,6 +93,16 @@
     const whole = S.candidates.every((c) => Number.isInteger(c.value));
     return { ...axis, ...(whole && S.candidates.length <= 15 ? { tickmode: "array", tickvals: S.candidates.map((c) => c.value) } : {}) };
   }
+  const probability = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p >= 0.1 ? p.toFixed(2) : Number(p.toPrecision(2))}`);
+  // With the maximum as score, every K is drawn at the level where the best path is highest.
+  const atPeak = S.paths && S.settings.aggregation === "'max'";
+  const height = (k) => finite(atPeak ? S.candidates[k].peak_stadion : S.candidates[k].score);
+  // One cluster has a p-value in place of a score if the structure test decides.
+  function scoreText(k) {
+    const { score, value } = S.candidates[k];
+    if (score !== null) return `score ${text(score, 3)}`;
+    return P === "K" && value === 1 && S.structure ? probability(S.structure.pvalue) : "no score";
+  }
   const kPosition = (k) => (numeric ? S.candidates[k].value : k);
   const finite = (v) => (isNumber(v) ? v : null);
   const emphasized = (k) => k === current();
@@ -101,15 +111,15 @@
     "plot-scores": () => {
       const all = S.candidates.map((_, k) => k);
       const k = current();
-      const shown = finite(S.candidates[k].score);
+      const shown = height(k);
       return {
         data: [
           {
-            x: all.map(kPosition), y: all.map((i) => finite(S.candidates[i].score)), mode: "lines+markers",
+            x: all.map(kPosition), y: all.map(height), mode: "lines+markers",
             line: { color: color("quiet-line"), width: 2 },
             marker: { size: all.map((i) => (kColor(i) ? 10 : 6)), color: all.map((i) => kColor(i) || color("faint")), opacity: 1 },
             customdata: all, hoverinfo: "text",
-            text: all.map((i) => `${plain(brief(named(i)))}<br>score ${text(S.candidates[i].score)}`),
+            text: all.map((i) => `${plain(brief(named(i)))}${atPeak ? `<br>Stadion ${text(height(i))}` : ""}<br>score ${text(S.candidates[i].score)}`),
           },
           {
             x: [kPosition(k)], y: [shown], mode: "markers", hoverinfo: "skip",
@@ -118,30 +128,59 @@
         ],
         layout: layout({
           xaxis: kAxis(),
-          annotations: shown === null ? [] : [{ x: kPosition(k), y: shown, text: `<b>${text(shown, 3)}</b>`,
-            showarrow: false, yshift: 20, font: { color: color("ink") } }],
+          // A candidate without a score has no point on the curve: mark its place.
+          shapes: shown === null ? [{ type: "line", x0: kPosition(k), x1: kPosition(k), y0: 0, y1: 1, yref: "paper",
+            line: { color: color("ink"), width: 1.5, dash: "dot" } }] : [],
+          annotations: shown === null
+            ? [{ x: kPosition(k), y: 1, yref: "paper", text: plain(scoreText(k)), showarrow: false, xanchor: "left", xshift: 4 }]
+            : [{ x: kPosition(k), y: shown, text: `<b>${text(shown, 3)}</b>`, showarrow: false, yshift: 20, font: { color: color("ink") } }],
         }),
       };
     },
 
+    "plot-structure": () => {
+      const { statistics, reference_statistics: sets, pvalues } = S.structure;
+      const kinds = Object.keys(statistics).reverse();
+      const xs = kinds.flatMap((kind) => sets[kind]);
+      const ys = kinds.flatMap((kind, i) => sets[kind].map(() => i));
+      return {
+        data: [
+          { x: xs, y: ys, mode: "markers", hoverinfo: "x", marker: { size: 8, color: color("faint"), opacity: 0.6 } },
+          { x: kinds.map((kind) => statistics[kind]), y: kinds.map((_, i) => i), mode: "markers", hoverinfo: "x",
+            marker: { size: 13, symbol: "diamond", color: color("accent") } },
+        ],
+        layout: { ...layout({
+          xaxis: { title: { text: "excess stability", standoff: 6 }, rangemode: "tozero" },
+          yaxis: { tickmode: "array", tickvals: kinds.map((_, i) => i), range: [-0.5, kinds.length - 0.5], zeroline: false,
+            ticktext: kinds.map((kind) => `${plain(brief(kind, 20))}  ${plain(probability(pvalues[kind]))} `) },
+        }), margin: { l: 10, r: 14, t: 4, b: 36 } },
+      };
+    },
+
     "plot-frequency": () => {
-      const all = S.candidates.map((_, k) => k);
+      // A bar for each candidate, or for each answer on subsamples if candidates are no numbers of clusters.
+      const counts = S.subsamples && S.subsamples.counts;
+      const bars = counts && P !== "K"
+        ? Object.keys(counts).map((k) => ({ x: Number(k), share: counts[k] / S.subsamples.n_subsamples, name: `K = ${k}` }))
+        : S.candidates.map((c, i) => ({ i, x: kPosition(i), name: named(i),
+          share: counts ? (counts[c.value] || 0) / S.subsamples.n_subsamples : c.frequency }));
+      const where = counts ? "of the subsamples" : "of the resampled draws";
       return {
         data: [{
-          type: "bar", x: all.map(kPosition), y: all.map((i) => S.candidates[i].frequency), customdata: all,
+          type: "bar", x: bars.map((b) => b.x), y: bars.map((b) => b.share), customdata: bars.map((b) => b.i),
           marker: {
-            color: all.map((i) => kColor(i) || color("faint")),
-            opacity: all.map((i) => (emphasized(i) ? 1 : 0.55)),
-            line: { color: color("ink"), width: all.map((i) => (emphasized(i) ? 2 : 0)) },
+            color: bars.map((b) => kColor(b.i) || color("faint")),
+            opacity: bars.map((b) => (emphasized(b.i) ? 1 : 0.55)),
+            line: { color: color("ink"), width: bars.map((b) => (emphasized(b.i) ? 2 : 0)) },
           },
           hoverinfo: "text", textposition: "none",
-          text: all.map((i) => `${plain(brief(named(i)))}<br>chosen in ${percent(S.candidates[i].frequency).replace("<", "&lt;")}`),
+          text: bars.map((b) => `${plain(brief(b.name))}<br>${plain(percent(b.share))} ${where}`),
         }],
         layout: layout({
-          xaxis: kAxis(), yaxis: { tickformat: ".0%", range: [0, 1.1], tickvals: [0, 0.25, 0.5, 0.75, 1] },
-          annotations: all.filter((i) => S.candidates[i].frequency >= 0.03).map((i) => ({
-            x: kPosition(i), y: S.candidates[i].frequency, text: percent(S.candidates[i].frequency),
-            showarrow: false, yshift: 10,
+          xaxis: counts && P !== "K" ? { title: { text: "number of clusters", standoff: 6 }, dtick: 1 } : kAxis(),
+          yaxis: { tickformat: ".0%", range: [0, 1.1], tickvals: [0, 0.25, 0.5, 0.75, 1] },
+          annotations: bars.filter((b) => b.share >= 0.03).map((b) => ({
+            x: b.x, y: b.share, text: percent(b.share), showarrow: false, yshift: 10,
           })),
         }),
       };
@@ -200,18 +239,28 @@
     },
   };
 
-  function band(xs, mean, error, c) {
-    const up = mean.map((m, i) => m + (error[i] || 0));
-    const down = mean.map((m, i) => m - (error[i] || 0));
-    return { x: [...xs, ...[...xs].reverse()], y: [...up, ...down.reverse()], fill: "toself", mode: "lines",
+  function range(xs, low, high, c) {
+    return { x: [...xs, ...[...xs].reverse()], y: [...high, ...[...low].reverse()], fill: "toself", mode: "lines",
       line: { width: 0 }, fillcolor: c, opacity: 0.22, hoverinfo: "skip" };
+  }
+  const band = (xs, mean, error, c) =>
+    range(xs, mean.map((m, i) => m - (error[i] || 0)), mean.map((m, i) => m + (error[i] || 0)), c);
+  // Reference sets of the shown K. One cluster is not tested: show those of the best other K.
+  function referenceBand(here) {
+    if (!S.structure || P !== "K") return [];
+    const tested = (k) => S.structure.k_values.indexOf(S.candidates[k].value);
+    const k = S.candidates[here].value === 1 ? S.contenders.find((i) => tested(i) >= 0) : here;
+    const row = k === undefined ? -1 : tested(k);
+    if (row < 0) return [];
+    return [{ ...range(S.structure.epsilons, S.structure.reference_low[row], S.structure.reference_high[row], color("faint")),
+      name: `no clusters, ${named(k)}` }];
   }
   function pathBuilder(quantity) {
     return () => {
       const paths = S.paths;
       const xs = paths.epsilons;
-      const data = [];
       const here = current();
+      const data = quantity === "stadion" ? referenceBand(here) : [];
       const draw = (k, extra) => {
         const one = P === "K" && S.candidates[k].value === 1;
         data.push({
@@ -334,8 +383,9 @@
     const c = S.candidates[k];
     const parts = [`${state.hovered === null ? "Showing" : "A look at"} ${named(k)}`];
     if (c.n_clusters !== null && (P !== "K" || c.n_clusters !== c.value)) parts.push(plural(c.n_clusters));
-    parts.push(`score ${text(c.score, 3)}`);
-    if (S.answer.frequency !== null) parts.push(`chosen in ${percent(c.frequency)} of resampled draws`);
+    parts.push(scoreText(k));
+    if (S.subsamples && P === "K") parts.push(`answer on ${S.subsamples.counts[c.value] || 0} of ${S.subsamples.n_subsamples} subsamples`);
+    else if (S.answer.frequency !== null) parts.push(`chosen in ${percent(c.frequency)} of resampled noise draws`);
     if (k === S.selected) parts.push("the answer");
     $("status").textContent = parts.join(" · ");
     $("back").hidden = state.k === answer || S.selected === null;
@@ -361,7 +411,8 @@
     const e = state.epsilon;
     const k = current();
     const values = QUANTITIES.map((q) => S.paths[q][k][e]);
-    const order = S.candidates.map((_, i) => i).sort((a, b) => S.paths.stadion[b][e] - S.paths.stadion[a][e]);
+    const scored = S.candidates.map((_, i) => i).filter((i) => S.candidates[i].score !== null);
+    const order = (scored.length ? scored : [k]).sort((a, b) => S.paths.stadion[b][e] - S.paths.stadion[a][e]);
     $("epsilon-value").textContent = fixed(S.paths.epsilons[e], 3);
     const bold = (s) => element("b", {}, s);
     const words = [bold(named(k)), `: between ${fixed(values[0], 3)} − within ${fixed(values[1], 3)} = Stadion `, bold(fixed(values[2], 3))];
@@ -433,9 +484,7 @@
 
   if (S.paths) {
     const slider = $("epsilon");
-    // Start at the level that counts where the path of the answer is highest.
-    const counted = S.paths.epsilons.map((_, i) => i).filter((i) => S.paths.counted[i]);
-    state.epsilon = counted.reduce((best, i) => (S.paths.stadion[answer][i] > S.paths.stadion[answer][best] ? i : best), counted[0]);
+    state.epsilon = S.paths.peak;
     slider.value = state.epsilon;
     const say = () => slider.setAttribute("aria-valuetext", `ε = ${fixed(S.paths.epsilons[state.epsilon], 3)}`);
     slider.addEventListener("input", () => {
@@ -505,7 +554,8 @@
 
   // ---- start --------------------------------------------------------------------------------
   const LABELS = {
-    "plot-scores": "Line chart of the score of each candidate", "plot-frequency": "Bar chart of the selection frequency",
+    "plot-scores": "Line chart of the score of each candidate", "plot-frequency": "Bar chart of how often each K is chosen",
+    "plot-structure": "Statistic of the structure test beside those of the reference sets",
     "plot-between": "Between stability against the noise level", "plot-within": "Within stability against the noise level",
     "plot-stadion": "Stadion against the noise level", "plot-scatter": "Scatter plot of the points, colored by cluster",
     "plot-votes": "Bar chart of how many criteria chose each number of clusters",
@@ -516,7 +566,7 @@
   }
   refresh();
   for (const id of charts) {
-    if (id === "plot-scatter" || id === "plot-votes") continue;
+    if (["plot-scatter", "plot-votes", "plot-structure"].includes(id)) continue;
     const at = (event) => event.points.map((p) => p.customdata).find((k) => k !== undefined);
     $(id).on("plotly_hover", (event) => { const k = at(event); if (k !== undefined) hover(k); });
     $(id).on("plotly_unhover", () => hover(null));

@@ -1,0 +1,102 @@
+"""What a reader should know before relying on the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stablek.inspection import pvalue_text
+from stablek.report.answer import WEAK_FREQUENCY
+from stablek.report.fitted import Fitted
+from stablek.report.numbers import percentage
+
+__all__ = ["cautions"]
+
+UNCERTAIN = 0.75
+"""An answer is called uncertain if fewer than this share of the resampled draws give it."""
+
+
+def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
+    """Return what a reader should know before relying on the answer with these clusters."""
+    found = [*_uncertainty(fitted), *_no_structure(fitted)]
+    last = fitted.selected == len(fitted.values) - 1
+    if last and fitted.parameter == "K" and (fitted.n_clusters or 0) > 1:
+        found.append(
+            f"{fitted.values[-1]} is the largest candidate. A larger K may be better: try a "
+            f"wider k_range."
+        )
+    hides = [cluster for cluster in clusters if cluster["hidden_k"] is not None]
+    found += [
+        f"Cluster {cluster['label']} hides {cluster['hidden_k']} sub-clusters as stable as "
+        f"the partition itself."
+        for cluster in hides[:5]
+    ]
+    if len(hides) > 5:
+        found.append(f"{len(hides) - 5} more clusters hide stable sub-clusters.")
+    if fitted.paths is None:
+        return found
+    if fitted.selected is not None:
+        path = fitted.selector.stadion_paths_[fitted.selected]
+        if np.argmax(path) == len(path) - 1 > 0 and not np.isnan(fitted.scores[fitted.selected]):
+            found.append(
+                "The chosen path still rises at the largest noise level. Try larger epsilons."
+            )
+    if fitted.paths.n_draws < 2:
+        found.append(
+            "One draw for each noise level gives no standard errors and no selection frequency."
+        )
+    return found
+
+
+def _uncertainty(fitted: Fitted) -> list[str]:
+    """Say which answers subsamples of the rows, and other draws of the noise, would give."""
+    found = []
+    frequency = fitted.subsample_frequency
+    if frequency is not None and frequency < WEAK_FREQUENCY:
+        found.append(f"The answer depends on the rows: {_other_rows(fitted)}.")
+    frequency = fitted.answer_frequency
+    if frequency is not None and frequency < UNCERTAIN:
+        found.append(f"The answer is uncertain: {_other_draws(fitted)}.")
+    return found
+
+
+def _other_rows(fitted: Fitted) -> str:
+    """Name the answers on subsamples, the most frequent first."""
+    assert fitted.subsamples is not None
+    answers = fitted.subsamples.answers
+    others = [(k, n) for k, n in fitted.subsamples.counts.items() if k != fitted.n_clusters]
+    named = [f"K = {k} on {n}" for k, n in others[:3]]
+    if None in answers:
+        named.append(f"no answer on {answers.count(None)}")
+    return f"{', '.join(named)} of {len(answers)} subsamples"
+
+
+def _no_structure(fitted: Fitted) -> list[str]:
+    """Say if nothing shows that there are clusters at all."""
+    if fitted.paths is None or (fitted.n_clusters or 0) < 2:
+        return []
+    if fitted.test is not None:
+        if fitted.test.rejected:
+            return []
+        return [
+            f"The structure test finds no clusters ({pvalue_text(fitted.test.pvalue)}). K = 1 was "
+            f"not a candidate, so the answer is the best of the others."
+        ]
+    if fitted.selector.one_cluster != "crossing":
+        return ["No structure test was made, so the answer does not show that there are clusters."]
+    if fitted.parameter != "K" or 1 in fitted.values:
+        return []
+    text = "K = 1 was not a candidate, so the answer does not show that there are clusters."
+    if fitted.selector.crossing_epsilon_ == 0:
+        text += " In fact, no candidate beats K = 1 at any noise level."
+    return [text]
+
+
+def _other_draws(fitted: Fitted) -> str:
+    """Name the candidates that other draws would choose."""
+    assert fitted.frequency is not None
+    order = np.argsort(-fitted.frequency, kind="stable").tolist()
+    others = [i for i in order if i != fitted.selected and fitted.frequency[i] >= 0.05][:3]
+    named = ", ".join(f"{fitted.named(i)} in {percentage(fitted.frequency[i])}" for i in others)
+    return f"other draws of the noise would give {named}" if named else "other draws differ"
