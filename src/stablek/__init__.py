@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         TradeoffDisplay,
     )
     from stablek.mixture import KMeansGaussianMixture, SVDGaussianMixture
-    from stablek.selectors.compare import Comparison, compare
+    from stablek.selectors.compare import compare
+    from stablek.selectors.comparison import Comparison
     from stablek.selectors.evaluate import (
         PartitionEvaluation,
         between_stability,
@@ -62,7 +63,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "Comparison": "selectors.compare",
+    "Comparison": "selectors.comparison",
     "KMeansGaussianMixture": "mixture",
     "PartitionEvaluation": "selectors.evaluate",
     "SVDGaussianMixture": "mixture",

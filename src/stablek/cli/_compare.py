@@ -8,9 +8,16 @@ import sys
 from time import perf_counter
 from typing import Any
 
-from stablek.cli._data import described, load, loading_code, original, resolve_k
+from stablek.cli._data import (
+    check_test_rows,
+    described,
+    load,
+    loading_code,
+    original,
+    resolve_k,
+)
 from stablek.cli._files import check_outputs
-from stablek.cli._models import make_clusterer
+from stablek.cli._models import make_clusterer, stadion_options
 from stablek.cli._outputs import check_report, write_json
 from stablek.cli._parser import METHODS
 from stablek.cli._running import collected_warnings, tell, wants_progress
@@ -23,16 +30,20 @@ __all__ = ["run"]
 def run(args: argparse.Namespace) -> None:
     """Read, compare, write, print."""
     methods = args.methods or METHODS
-    given = {"relabel": args.relabel, "omega": args.omega}
-    stadion = {name: value for name, value in given.items() if value is not None}
+    stadion = stadion_options(args)
     for option in [*stadion, *(["report"] if args.report else [])]:
         if "stadion" not in methods:
-            raise InputError(f"--{option} needs stadion among --methods")
+            raise InputError(f"--{option.replace('_', '-')} needs stadion among --methods")
     outputs = {"--report": args.report, "--json": args.json}
     check_report(args.report)
     check_outputs(outputs, args.file)
     points, frame = load(args)
     k_range = resolve_k(args.k, points, args.file)
+    tests = "stadion" in methods and stadion.get("one_cluster", "test") == "test"
+    if tests and k_range[-1] > 1:
+        check_test_rows(
+            points, args.file, "use --one-cluster never or crossing, or --methods without stadion"
+        )
     from stablek.selectors.compare import compare
 
     started = perf_counter()
@@ -62,7 +73,10 @@ def run(args: argparse.Namespace) -> None:
         write_json(_records(comparison), args.json)
 
     stream = sys.stderr if args.json == "-" else sys.stdout
-    print(f"{_sentence(comparison, args.algorithms)}\n", file=stream)
+    print(_sentence(comparison), file=stream)
+    if comparison.header:
+        print(comparison.header, file=stream)
+    print(file=stream)
     show(_table(comparison, args.algorithms), stream)
     print(
         f"\n{described(args, points)}; K = {k_range[0]} to {k_range[-1]}; "
@@ -80,15 +94,15 @@ def run(args: argparse.Namespace) -> None:
     tell([*points.notes, *warned, *abstentions])
 
 
-def _sentence(comparison: Any, algorithms: tuple[str, ...]) -> str:
+def _sentence(comparison: Any) -> str:
     """Return Stadion's choice (its scores compare across algorithms) and the votes."""
     parts = []
     rows = [row for row in comparison if row.method == "stadion"]
     if rows:
         best = comparison.best
-        chosen = f"{best.n_clusters} clusters" if best.n_clusters > 1 else "no cluster structure"
         among = f" of {best.clusterer}, the best of {len(rows)}" if len(rows) > 1 else ""
-        parts.append(f"stadion: {chosen}{among}")
+        chosen = f"{best.n_clusters} clusters{among}"
+        parts.append(f"stadion: {chosen if best.n_clusters > 1 else 'no cluster structure'}")
     if len(comparison) > len(rows):
         votes = comparison.votes()
         counted = ", ".join(f"K = {k} by {n}" for k, n in list(votes.items())[:4])
@@ -110,8 +124,8 @@ def _table(comparison: Any, algorithms: tuple[str, ...]) -> Table:
         ]
         for row in comparison
     ]
-    stadion = [i for i, row in enumerate(comparison) if row.method == "stadion"]
-    chosen = max(stadion, key=lambda i: comparison.rows[i].score) if stadion else None
+    stadion = any(row.method == "stadion" for row in comparison)
+    chosen = comparison.rows.index(comparison.best) if stadion else None
     return Table(headers, rows, chosen, left=["algorithm", "method"])
 
 
@@ -122,6 +136,7 @@ def _records(comparison: Any) -> list[dict[str, Any]]:
         {
             "algorithm": row.clusterer,
             **{name: _finite(getattr(row, name)) for name in names},
+            "structure_pvalue": _finite(getattr(row.selector, "structure_pvalue_", None)),
             "abstention": row.abstention,
         }
         for row in comparison

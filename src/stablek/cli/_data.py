@@ -11,7 +11,7 @@ from stablek.validation import n_distinct
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["described", "load", "loading_code", "original", "resolve_k"]
+__all__ = ["check_test_rows", "described", "load", "loading_code", "original", "resolve_k"]
 
 DEFAULT_LARGEST_K = 20
 
@@ -51,6 +51,17 @@ def resolve_k(k: tuple[int, ...] | None, points: Points, source: str) -> tuple[i
             f"use --k 1:{distinct}"
         )
     return k
+
+
+def check_test_rows(points: Points, source: str, remedy: str = "use more data") -> None:
+    """Raise InputError if there are too few rows for the structure test."""
+    from stablek.selectors.structure import LEAST_ROWS
+
+    if len(points.X) < LEAST_ROWS:
+        raise InputError(
+            f"{source!r} has {len(points.X)} rows, but the structure test needs at least "
+            f"{LEAST_ROWS}; {remedy}"
+        )
 
 
 def original(points: Points) -> pd.DataFrame:

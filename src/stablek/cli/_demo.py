@@ -12,6 +12,7 @@ from stablek.cli._models import make_selector
 from stablek.cli._outputs import check_plot, check_report, write_plot
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._select import print_answer
+from stablek.cli._subsamples import N_SUBSAMPLES, ask_subsamples
 from stablek.reading import standardize
 
 __all__ = ["run"]
@@ -39,13 +40,14 @@ def run(args: argparse.Namespace) -> None:
     )
     with collected_warnings() as warned:
         selector.fit(standardize(X))
+        subsamples = ask_subsamples(selector, standardize(X), N_SUBSAMPLES)
     from stablek.report import summarize, write_report
 
     told: dict[str, Any] = {"X": X, "source": "stablek.datasets.make_demo()", "load": _LOAD}
     write_report(selector, report, **told)
     write_plot(selector, plot)
     print(f"{X.shape[0]} points in the plane, K-means, K = 1 to 10: how many clusters?\n")
-    print_answer(selector, summarize(selector, **told), sys.stdout)
+    print_answer(selector, summarize(selector, **told), sys.stdout, subsamples)
     print(f"wrote {report}, the report to open in a browser")
     print(f"wrote {plot}, the stability paths")
     tell(warned)

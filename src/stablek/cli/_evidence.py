@@ -48,7 +48,8 @@ def _stadion_rows(selector: Any) -> list[list[str]]:
             number(selector.between_stability_[i, best[i]]),
             number(selector.within_stability_[i, best[i]]),
             number(selector.scores_[i]),
-            f"{selector.selection_frequency_[i]:.0%}",
+            # The structure test, not the draws, decides about a K without a score.
+            "-" if np.isnan(selector.scores_[i]) else f"{selector.selection_frequency_[i]:.0%}",
         ]
         for i, k in enumerate(selector.k_values_)
     ]

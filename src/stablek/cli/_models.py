@@ -1,12 +1,13 @@
-"""Make estimators from names on the command line."""
+"""Make estimators from names and options on the command line."""
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 from stablek.reading import InputError
 
-__all__ = ["default_algorithm", "make_clusterer", "make_selector"]
+__all__ = ["default_algorithm", "make_clusterer", "make_selector", "stadion_options"]
 
 
 def default_algorithm(method: str) -> str:
@@ -39,6 +40,14 @@ def make_clusterer(name: str) -> Any:
     raise InputError(f"unknown algorithm {name!r}")
 
 
+def stadion_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters of Stadion that were given."""
+    if args.alpha is not None and args.one_cluster in ("crossing", "never"):
+        raise InputError(f"--alpha is the level of --one-cluster test, not of {args.one_cluster}")
+    given = {name: getattr(args, name) for name in ("relabel", "omega", "one_cluster", "alpha")}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def make_selector(
     method: str,
     algorithm: str,
@@ -49,18 +58,16 @@ def make_selector(
     verbose: bool = False,
     **stadion_only: Any,
 ) -> Any:
-    """Make the selector of a method. Options that are None keep their default."""
-    given = {name: value for name, value in stadion_only.items() if value is not None}
+    """Make the selector of a method."""
     options: dict[str, Any] = {"k_range": k_range, "random_state": seed, "n_jobs": jobs}
     clusterer = make_clusterer(algorithm)
     if method == "stadion":
         from stablek.selectors.stadion import Stadion
 
-        return Stadion(clusterer, verbose=int(verbose), **options, **given)
-    if given:
-        raise InputError(
-            f"--{next(iter(given))} is an option of --method stadion, not of {method}"
-        )
+        return Stadion(clusterer, verbose=int(verbose), **options, **stadion_only)
+    for name in stadion_only:
+        flag = name.replace("_", "-")
+        raise InputError(f"--{flag} is an option of --method stadion, not of {method}")
     from stablek.selectors.registry import SELECTORS
 
     return SELECTORS[method](clusterer, **options)

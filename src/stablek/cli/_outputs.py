@@ -17,6 +17,7 @@ from stablek.reading import InputError, Points
 __all__ = [
     "check_plot",
     "check_report",
+    "save_figure",
     "write_json",
     "write_labels",
     "write_plot",
@@ -99,12 +100,17 @@ def write_text(path: str, write: Callable[[TextIO], object]) -> None:
 
 def write_plot(selector: Any, path: str) -> None:
     """Draw the stability paths, or the scores of a method without paths."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
     from stablek.display import ScoresDisplay, StabilityPathsDisplay
 
     kind = StabilityPathsDisplay if hasattr(selector, "stadion_paths_") else ScoresDisplay
-    figure: Any = kind.from_estimator(selector).figure_
+    save_figure(lambda: kind.from_estimator(selector), path)
+
+
+def save_figure(draw: Callable[[], Any], path: str) -> None:
+    """Save the figure of the display that ``draw`` returns."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    figure = draw().figure_
     with replacing(path) as part:
         figure.savefig(part)

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, NoReturn
 
 import stablek
-from stablek.cli import _values
+from stablek.cli import _examples, _values
 
 __all__ = ["ALGORITHMS", "FILES", "METHODS", "build_parser"]
 
@@ -48,47 +48,6 @@ METHODS = (
 FILES = ("FILE", "R.html", "R.json", "L.csv", "P.png")
 """Metavars of arguments that name files, for shell completion."""
 
-_EXAMPLES = """\
-examples:
-  stablek demo
-      try it on built-in data, and write a report
-  stablek select points.csv
-      choose the number of clusters, and show the evidence
-  stablek select sales.csv --id customer --drop region --k 1:12 --report sales.html
-      leave out one column, keep another as the row id, and write a report
-  zcat points.csv.gz | stablek select - --algorithm ward --labels labels.csv
-      read standard input, and write the chosen cluster of each row
-  stablek compare points.csv --methods stadion,silhouette,gap_a
-      compare several criteria on the same partitions
-
-exit status:
-  0 with an answer, 1 for an error in stablek itself, 2 for bad input (one line on
-  standard error says what is wrong), 130 after Ctrl-C
-"""
-
-_SELECT_EXAMPLES = """\
-examples:
-  stablek select points.csv
-  stablek select points.parquet --k 2,4,8 --algorithm gmm --seed 1
-  stablek select survey.csv --columns age,income --missing mean --report survey.html
-  stablek select export.csv --id customer --labels labels.csv --json answer.json
-  stablek select points.csv --json - | python -m json.tool
-"""
-
-_COMPARE_EXAMPLES = """\
-examples:
-  stablek compare points.csv
-  stablek compare points.csv --methods stadion,silhouette,gap_a --k 1:8
-  stablek compare points.csv --methods stadion --algorithms kmeans,ward,gmm
-"""
-
-_COMPLETION_EXAMPLES = """\
-examples:
-  stablek completion bash > ~/.local/share/bash-completion/completions/stablek
-  stablek completion zsh > "${fpath[1]}/_stablek"
-  stablek completion fish > ~/.config/fish/completions/stablek.fish
-"""
-
 
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, without the usage."""
@@ -109,7 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="stablek",
         description="How many clusters does your data have, and does it have any?",
-        epilog=_EXAMPLES,
+        epilog=_examples.ALL,
     )
     parser.add_argument(
         *("-V", "--version"), action="version", version=f"stablek {stablek.__version__}"
@@ -118,6 +77,7 @@ def build_parser() -> argparse.ArgumentParser:
         title="commands", dest="command", metavar="COMMAND", required=True
     )
     _add_select(commands)
+    _add_test(commands)
     _add_compare(commands)
     _add_demo(commands)
     _add_datasets(commands)
@@ -130,7 +90,7 @@ def _add_select(commands: Any) -> None:
         "select",
         help="choose the number of clusters of the rows of a file",
         description="Choose the number of clusters of the rows of a file, and show the evidence.",
-        epilog=_SELECT_EXAMPLES,
+        epilog=_examples.SELECT,
     )
     _add_input(parser)
     model = parser.add_argument_group("what to run")
@@ -149,6 +109,14 @@ def _add_select(commands: Any) -> None:
         help=f"criterion: {', '.join(METHODS)} (default: stadion)",
     )
     _add_settings(model)
+    model.add_argument(
+        "--subsamples",
+        type=_values.count(0),
+        default=20,
+        metavar="N",
+        help="number of subsamples of the rows on which K is chosen again, to show how sure the "
+        "answer is; 0 for none (default: 20)",
+    )
     files = parser.add_argument_group("output files")
     files.add_argument("--report", metavar="R.html", help="report (.html, .md or .json)")
     files.add_argument("--json", metavar="R.json", help="summary as JSON; - for standard output")
@@ -167,12 +135,59 @@ def _add_select(commands: Any) -> None:
     )
 
 
+def _add_test(commands: Any) -> None:
+    parser = commands.add_parser(
+        "test",
+        help="test whether the rows of a file have clusters at all",
+        description="Test whether the rows of a file have cluster structure at all. A small "
+        "p-value speaks for clusters.",
+        epilog=_examples.TEST,
+    )
+    _add_input(parser)
+    model = parser.add_argument_group("what to run")
+    model.add_argument(
+        "--k",
+        type=_values.numbers(2),
+        metavar="RANGE",
+        help="numbers of clusters to look for; at most eight of them are tested, the smallest and "
+        "the largest among them (default: 2:20, or fewer if the file has fewer distinct rows)",
+    )
+    model.add_argument(
+        "--algorithm",
+        choices=ALGORITHMS,
+        default="kmeans",
+        metavar="NAME",
+        help=f"clustering algorithm: {', '.join(ALGORITHMS)} (default: kmeans, which finds most)",
+    )
+    model.add_argument(
+        "--alpha",
+        type=_values.level,
+        default=0.05,
+        metavar="A",
+        help="level of the test: the share of false alarms (default: 0.05)",
+    )
+    model.add_argument(
+        "--reference-sets",
+        type=_values.count(3),
+        default=10,
+        metavar="N",
+        help="most reference sets of each kind (default: 10)",
+    )
+    _add_seed(model)
+    _add_jobs(model)
+    files = parser.add_argument_group("output files")
+    files.add_argument("--json", metavar="R.json", help="the test as JSON; - for standard output")
+    files.add_argument(
+        "--plot", metavar="P.png", help="plot of the statistic and the reference sets"
+    )
+
+
 def _add_compare(commands: Any) -> None:
     parser = commands.add_parser(
         "compare",
         help="compare what several criteria choose",
         description="Compare what several criteria choose among the same partitions.",
-        epilog=_COMPARE_EXAMPLES,
+        epilog=_examples.COMPARE,
     )
     _add_input(parser)
     model = parser.add_argument_group("what to run")
@@ -240,7 +255,7 @@ def _add_completion(commands: Any) -> None:
         "completion",
         help="completion script for a shell",
         description="Print a completion script for a shell.",
-        epilog=_COMPLETION_EXAMPLES,
+        epilog=_examples.COMPLETION,
     )
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
 
@@ -318,13 +333,30 @@ def _add_settings(group: Any) -> None:
         help="numbers of clusters to look for inside each cluster (stadion only; default: 2:5)",
     )
     group.add_argument(
+        "--one-cluster",
+        choices=("test", "crossing", "never"),
+        help="when the answer is 1: if the structure test finds nothing, by the rule of the "
+        "paper, or never (stadion only; default: test)",
+    )
+    group.add_argument(
+        "--alpha",
+        type=_values.level,
+        metavar="A",
+        help="level of the structure test: the share of false alarms (stadion only; "
+        "default: 0.05)",
+    )
+    _add_seed(group)
+    _add_jobs(group)
+
+
+def _add_seed(group: Any) -> None:
+    group.add_argument(
         "--seed",
         type=_values.seed,
         default=0,
         metavar="N",
         help="random seed; the same seed gives the same answer (default: 0)",
     )
-    _add_jobs(group)
 
 
 def _add_jobs(group: Any) -> None:

@@ -8,10 +8,17 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Any, TextIO
 
-from stablek.cli._data import described, load, loading_code, original, resolve_k
+from stablek.cli._data import (
+    check_test_rows,
+    described,
+    load,
+    loading_code,
+    original,
+    resolve_k,
+)
 from stablek.cli._evidence import evidence, shown_note
 from stablek.cli._files import check_outputs
-from stablek.cli._models import default_algorithm, make_selector
+from stablek.cli._models import default_algorithm, make_selector, stadion_options
 from stablek.cli._outputs import (
     check_plot,
     check_report,
@@ -20,6 +27,7 @@ from stablek.cli._outputs import (
     write_plot,
 )
 from stablek.cli._running import collected_warnings, tell, wants_progress
+from stablek.cli._subsamples import ask_subsamples, counted
 from stablek.cli._tables import printable, show
 from stablek.reading import InputError
 
@@ -34,21 +42,25 @@ def run(args: argparse.Namespace) -> None:
     check_report(args.report)
     check_plot(args.plot)
     check_outputs(outputs, args.file)
+    options = stadion_options(args)
     points, frame = load(args)
     algorithm = args.algorithm or default_algorithm(args.method)
+    k_range = resolve_k(args.k, points, args.file)
     selector = make_selector(
         args.method,
         algorithm,
-        resolve_k(args.k, points, args.file),
+        k_range,
         seed=args.seed,
         jobs=args.jobs,
         verbose=wants_progress(),
-        relabel=args.relabel,
-        omega=args.omega,
+        **options,
     )
+    if getattr(selector, "one_cluster", None) == "test" and k_range[-1] > 1:
+        check_test_rows(points, args.file, "use more data, or --one-cluster never or crossing")
     started = perf_counter()
     with collected_warnings() as warned:
         selector.fit(frame)
+        subsamples = ask_subsamples(selector, frame, args.subsamples)
     seconds = perf_counter() - started
 
     from stablek.report import summarize, write_report
@@ -72,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
 
     # Standard output holds the answer, or a file that was requested with "-".
     stream = sys.stderr if "-" in outputs.values() else sys.stdout
-    print_answer(selector, summary, stream)
+    print_answer(selector, summary, stream, subsamples)
     settings = [algorithm, args.method]
     if hasattr(selector, "relabel_"):
         settings.append(f"relabel {selector.relabel_}")
@@ -84,15 +96,24 @@ def run(args: argparse.Namespace) -> None:
     tell([*points.notes, *warned])
 
 
-def print_answer(selector: Any, summary: Mapping[str, Any], stream: TextIO) -> None:
-    """Print the answer, the table of evidence, the crossing and the cautions."""
+def print_answer(
+    selector: Any, summary: Mapping[str, Any], stream: TextIO, subsamples: Any = None
+) -> None:
+    """Print the answer, the table of evidence, the subsamples and the cautions."""
     print(f"{printable(summary['answer']['sentence'])}\n", file=stream)
     show(evidence(selector), stream)
     print(file=stream)
     note = shown_note(selector)
     if note is not None:
         print(note, file=stream)
-    if hasattr(selector, "crossing_epsilon_"):
+    if hasattr(selector, "selection_frequency_"):
+        print(
+            "frequency: how often K wins if the noise is drawn again, on the same rows",
+            file=stream,
+        )
+    if subsamples is not None:
+        print(f"How sure is it? {counted(subsamples)}", file=stream)
+    if getattr(selector, "one_cluster", None) == "crossing":
         crossing = selector.crossing_epsilon_
         text = f"crossing at epsilon {crossing:.3g}: beyond it nothing beats K = 1"
         print(text if crossing > 0 else "no crossing: nothing ever beats K = 1", file=stream)

@@ -7,7 +7,7 @@ import csv
 import re
 from collections.abc import Callable
 
-__all__ = ["delimiter", "names", "names_among", "numbers", "seed", "workers"]
+__all__ = ["count", "delimiter", "level", "names", "names_among", "numbers", "seed", "workers"]
 
 _LARGEST = 100_000
 
@@ -75,6 +75,32 @@ def delimiter(text: str) -> str:
             f"{text!r} must be one character (ASCII, no quote, no line break), tab or space"
         )
     return found
+
+
+def count(smallest: int) -> Callable[[str], int]:
+    """Return the type of a whole number of at least ``smallest``."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"\d{1,6}", text) or int(text) < smallest:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} must be a whole number of at least {smallest}"
+            )
+        return int(text)
+
+    return parse
+
+
+def level(text: str) -> float:
+    """A number between 0 and 1, both excluded."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < 1.0:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must be a number between 0 and 1, such as 0.05"
+        )
+    return value
 
 
 def seed(text: str) -> int:

@@ -3,7 +3,8 @@
 from stablek.selectors.base import BaseSelector
 from stablek.selectors.ben_hur import BenHur
 from stablek.selectors.bic import BIC
-from stablek.selectors.compare import Comparison, ComparisonRow, compare
+from stablek.selectors.compare import compare
+from stablek.selectors.comparison import Comparison, ComparisonRow
 from stablek.selectors.criterion import CannotJudgeError
 from stablek.selectors.g_means import GMeans
 from stablek.selectors.gap import GapA, GapB

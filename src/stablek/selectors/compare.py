@@ -2,166 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from stablek import validation
+from stablek.inspection import pvalue_text
 from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector
+from stablek.selectors.comparison import Comparison, ComparisonRow
 from stablek.selectors.criterion import CannotJudgeError
 from stablek.selectors.reference import Reference, make_reference
 from stablek.selectors.registry import SELECTORS, resolve_selector
 from stablek.similarity import compare_labels
+from stablek.warning import warn_user
 
-__all__ = ["Comparison", "ComparisonRow", "compare"]
-
-
-@dataclass(frozen=True)
-class ComparisonRow:
-    """What one method says about the partitions of one clusterer.
-
-    Parameters
-    ----------
-    clusterer, method : str
-        Names.
-    n_clusters : int or None
-        The answer; None for an abstention.
-    score : float
-        Score of the answer, on the method's own scale; NaN without an answer.
-    seconds : float
-        Time of the method, without that of the reference partitions.
-    agreement : float
-        Mean adjusted Rand index with the partitions that the other methods chose.
-    stadion_agreement : float
-        Adjusted Rand index with the partition that Stadion chose.
-    abstention : str or None
-        Why there is no answer.
-    selector : selector or None
-        The fitted selector; None if the method is not defined.
-    """
-
-    clusterer: str
-    method: str
-    n_clusters: int | None = None
-    score: float = np.nan
-    seconds: float = 0.0
-    agreement: float = np.nan
-    stadion_agreement: float = np.nan
-    abstention: str | None = None
-    selector: BaseSelector | None = None
-
-
-_COLUMNS = tuple(field.name for field in fields(ComparisonRow) if field.name != "selector")
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """Answers of several methods, for one or more clusterers.
-
-    Parameters
-    ----------
-    rows : tuple of ComparisonRow
-        Sorted by clusterer; the methods of each are in the order of the call.
-    reference_seconds : dict of str to float
-        Time of each clusterer's reference partitions.
-    """
-
-    rows: tuple[ComparisonRow, ...]
-    reference_seconds: Mapping[str, float]
-
-    def __iter__(self) -> Iterator[ComparisonRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def row(self, method: str, clusterer: str | None = None) -> ComparisonRow:
-        """Row of one method. With several clusterers, name the clusterer too."""
-        found = [
-            row for row in self.rows if row.method == method and clusterer in (None, row.clusterer)
-        ]
-        if len(found) == 1:
-            return found[0]
-        methods = list(dict.fromkeys(row.method for row in self.rows))
-        raise KeyError(
-            f"{len(found)} rows for method={method!r}, clusterer={clusterer!r}; methods are "
-            f"{methods}, clusterers {list(self.reference_seconds)}"
-        )
-
-    @property
-    def best(self) -> ComparisonRow:
-        """The row of Stadion with the best score: which clusterer, and which K."""
-        rows = [row for row in self.rows if row.method == "stadion"]
-        if not rows:
-            raise ValueError(
-                "best needs 'stadion' among the methods: only its scores are "
-                "comparable between clusterers"
-            )
-        return max(rows, key=lambda row: row.score)
-
-    def votes(self, clusterer: str | None = None) -> dict[int, int]:
-        """Number of methods that chose each K, the most frequent first."""
-        chosen = [
-            row.n_clusters
-            for row in self.rows
-            if row.n_clusters is not None and clusterer in (None, row.clusterer)
-        ]
-        counts = {k: chosen.count(k) for k in sorted(set(chosen))}
-        return dict(sorted(counts.items(), key=lambda item: -item[1]))
-
-    def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """The table as a data frame.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-
-        Returns
-        -------
-        pandas.DataFrame or polars.DataFrame
-        """
-        validation.check_choice("library", library, ["pandas", "polars"])
-        columns = {name: [getattr(row, name) for row in self.rows] for name in _COLUMNS}
-        if library == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(columns).astype({"n_clusters": "Int64"})
-        import polars as pl
-
-        return pl.DataFrame(columns, schema_overrides={"n_clusters": pl.Int64})
-
-    def _cells(self) -> list[list[str]]:
-        return [[_text(getattr(row, name)) for name in _COLUMNS] for row in self.rows]
-
-    def __repr__(self) -> str:
-        table = [list(_COLUMNS), *self._cells()]
-        widths = [max(len(row[i]) for row in table) for i in range(len(_COLUMNS))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in table
-        ]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._cells()
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+__all__ = ["compare"]
 
 
 def compare(
@@ -229,7 +90,29 @@ def compare(
             for method, selector in selectors.items()
         ]
         rows += _with_agreement(found)
-    return Comparison(tuple(rows), seconds)
+    comparison = Comparison(tuple(rows), seconds)
+    _warn_of_clusters_without_structure(comparison)
+    return comparison
+
+
+def _warn_of_clusters_without_structure(comparison: Comparison) -> None:
+    """Warn of answers that had to be above 1 although the structure test found nothing."""
+    tests = comparison.structure_tests
+    nothing = [name for name, test in tests.items() if not test.rejected]
+    forced = {
+        row.method: None
+        for row in comparison
+        if row.clusterer in nothing
+        and row.n_clusters is not None
+        and row.selector is not None
+        and not row.selector.supports_one_cluster
+    }
+    if forced:
+        largest = max(tests[name].pvalue for name in nothing)
+        warn_user(
+            f"The structure test found no clusters ({pvalue_text(largest)}). These methods cannot "
+            f"answer 1, so their K is no evidence of clusters: {', '.join(forced)}"
+        )
 
 
 def _selectors(methods: Any, options: Mapping[str, Mapping[str, Any]]) -> dict[str, BaseSelector]:

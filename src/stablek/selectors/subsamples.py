@@ -55,6 +55,7 @@ def subsample_frequency(
     max_rows: int = 10_000,
     *,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> SubsampleFrequency:
     """Count how often a selector chooses each K on subsamples of the rows.
 
@@ -74,6 +75,8 @@ def subsample_frequency(
         Most rows of a subsample.
     n_jobs : int, default=None
         Workers, as in scikit-learn.
+    verbose : int, default=0
+        1 shows a progress bar.
 
     Returns
     -------
@@ -99,7 +102,8 @@ def subsample_frequency(
     entropy = seeding.entropy_of(selector.random_state)
     tasks = [(selector, X, size, entropy, number) for number in range(n_subsamples)]
     with ignored(UserWarning):  # users have seen them on the whole data
-        answers = run(_answer, tasks, n_jobs=n_jobs, prefer="threads")
+        progress = "subsamples" if verbose else None
+        answers = run(_answer, tasks, n_jobs=n_jobs, prefer="threads", progress=progress)
     return SubsampleFrequency(tuple(answers), size)
 
 
@@ -109,9 +113,13 @@ def _answer(selector: BaseSelector, X: Floats, size: int, entropy: int, number: 
     own: Any = clone(selector)
     options: dict[str, Any] = {"random_state": seeding.seed(entropy, "subsample", number)}
     options["n_jobs"] = 1
+    if "verbose" in own.get_params(deep=False):
+        options["verbose"] = 0
     if own.param_name is None:
         largest = validation.n_distinct(X[rows], max(own.k_range))
         options["k_range"] = tuple(k for k in own.k_range if k <= largest)
+        if not options["k_range"]:
+            return None
     try:
         found = own.set_params(**options).fit(X[rows]).n_clusters_
     except CannotJudgeError:
