@@ -1,5 +1,6 @@
 """All methods side by side."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -141,12 +142,84 @@ def test_frame(comparison, library):
 
 def test_text_and_html(comparison):
     lines = repr(comparison).splitlines()
-    assert len(lines) == len(comparison) + 1
-    assert lines[0].split()[:3] == ["clusterer", "method", "n_clusters"]
+    assert len(lines) == len(comparison) + 2
+    assert lines[0] == comparison.header
+    assert lines[1].split()[:3] == ["clusterer", "method", "n_clusters"]
     html = comparison._repr_html_()
     assert html.count("<tr>") == len(comparison) + 1
+    assert html.startswith("<p>Structure test: p &lt; 0.001; clusters found</p><table>")
     tricky = Comparison((replace(comparison.rows[0], clusterer="<b>"),), {})
     assert "<b>" not in tricky._repr_html_()
+
+
+NOISE = np.random.default_rng(0).uniform(size=(150, 2))
+
+
+@pytest.fixture(scope="module")
+def without_structure():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compare(NOISE, ["dunn", "stadion"], KMeans(n_init=3), **FAST)
+
+
+def test_pvalue_of_the_structure_test(without_structure):
+    alone = Stadion(KMeans(n_init=3), k_range=range(1, 6), random_state=0, **QUICK["stadion"])
+    alone.fit(NOISE)
+    assert alone.structure_pvalue_ > 0.05
+    assert without_structure.structure_pvalue == alone.structure_pvalue_
+    assert list(without_structure.structure_tests) == ["KMeans"]
+    assert without_structure.header == (
+        f"Structure test: p = {alone.structure_pvalue_:.2g}; no clusters found"
+    )
+
+
+def test_header_names_clusterers_whose_tests_differ(without_structure, comparison):
+    assert comparison.header == "Structure test: p < 0.001; clusters found"
+    other = replace(comparison.row("stadion", "GaussianMixture"), clusterer="mixture")
+    both = Comparison((*without_structure.rows, other), {})
+    pvalue = without_structure.structure_pvalue
+    assert both.header == (
+        f"Structure test: p = {pvalue:.2g} for KMeans, p < 0.001 for mixture; clusters found"
+    )
+    assert both.structure_pvalue == other.selector.structure_pvalue_ < pvalue
+
+
+def test_no_header_without_a_structure_test():
+    options = {"stadion": {**QUICK["stadion"], "one_cluster": "crossing"}}
+    for methods in (["dunn"], ["dunn", "stadion"]):
+        found = compare(X, methods, k_range=range(1, 6), random_state=0, options=options)
+        assert found.header == ""
+        assert np.isnan(found.structure_pvalue)
+        assert repr(found).startswith("clusterer ")
+        assert found._repr_html_().startswith("<table>")
+
+
+def test_best_without_structure(without_structure, comparison):
+    """One cluster has no score. It is the best only if no clusterer finds clusters."""
+    nothing = without_structure.row("stadion")
+    assert (nothing.n_clusters, np.isnan(nothing.score)) == (1, True)
+    assert without_structure.best is nothing
+    clusters = comparison.row("stadion", "KMeans")
+    for rows in ((nothing, clusters), (clusters, nothing)):
+        assert Comparison(rows, {}).best is clusters
+
+
+def test_methods_that_cannot_answer_1_are_named():
+    methods = ["stadion", "silhouette", "dunn", "gap_a", "bic"]
+    with pytest.warns(UserWarning, match="structure test found no clusters") as caught:
+        compare(NOISE, methods, **FAST)
+    assert [str(w.message) for w in caught if "structure test" in str(w.message)] == [
+        str(caught[0].message)
+    ]
+    assert str(caught[0].message).endswith("no evidence of clusters: silhouette, dunn")
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("data, methods", [(X, ["stadion", "dunn"]), (NOISE, ["dunn"])])
+def test_no_warning_with_structure_or_without_a_test(data, methods):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare(data, methods, **FAST)
 
 
 def test_names_of_clusterers():

@@ -7,16 +7,14 @@ from typing import Any
 __all__ = ["N_SUBSAMPLES", "ask_subsamples", "counted"]
 
 N_SUBSAMPLES = 20
-N_DRAWS = 4
 N_NAMED = 5
 
 
 def ask_subsamples(selector: Any, X: Any, n_subsamples: int) -> Any:
     """Return the answers of a fitted selector on subsamples; None if they were not asked.
 
-    Stadion gets fewer draws, which keeps its answers, and no structure test: the p-value says
-    whether there are clusters, the subsamples say how many. So there is nothing to ask after an
-    answer of 1.
+    The structure test, which takes most of the time, is not repeated: its p-value says whether
+    there are clusters, the subsamples say how many. So nothing is asked if it found none.
     """
     from sklearn.base import clone
 
@@ -25,14 +23,10 @@ def ask_subsamples(selector: Any, X: Any, n_subsamples: int) -> Any:
     if n_subsamples == 0 or selector.n_clusters_ is None or len(X) < 3:
         return None
     asked: Any = clone(selector)
-    if hasattr(selector, "structure_test_"):
-        if selector.one_cluster == "test" and selector.n_clusters_ == 1:
+    if getattr(selector, "one_cluster", None) == "test":
+        if selector.n_clusters_ == 1:
             return None
-        by_crossing = selector.one_cluster == "crossing"
-        asked.set_params(
-            n_perturbations=min(N_DRAWS, selector.n_perturbations),
-            one_cluster="crossing" if by_crossing else "never",
-        )
+        asked.set_params(one_cluster="never")
     return subsample_frequency(
         asked, X, n_subsamples, n_jobs=selector.n_jobs, verbose=getattr(selector, "verbose", 0)
     )
