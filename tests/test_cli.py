@@ -31,12 +31,14 @@ from stablek.cli._completion import script
 from stablek.cli._files import check_outputs
 from stablek.cli._models import make_clusterer
 from stablek.cli._parser import ALGORITHMS, METHODS, build_parser
+from stablek.cli._subsamples import counted
 from stablek.cli._tables import Table, number, printable, show
 from stablek.files import replacing
-from stablek.reading import FORMATS, InputError
+from stablek.reading import FORMATS, InputError, standardize
+from stablek.selectors.subsamples import SubsampleFrequency
 
-QUICK = ("--method", "calinski_harabasz", "--k", "2:4", "--jobs", "1")
-COMMANDS = ("select", "compare", "demo", "datasets", "completion")
+QUICK = ("--method", "calinski_harabasz", "--k", "2:4", "--jobs", "1", "--subsamples", "0")
+COMMANDS = ("select", "test", "compare", "demo", "datasets", "completion")
 
 
 def stablek_command(*args: str) -> list[str]:
@@ -131,7 +133,7 @@ def test_help(command, capsys):
     shown = capsys.readouterr()
     assert shown.out.startswith(f"usage: stablek {command}".rstrip())
     assert shown.err == ""
-    if command in ("", "select", "compare", "completion", "datasets fetch"):
+    if command in ("", "select", "test", "compare", "completion", "datasets fetch"):
         assert "examples:\n" in shown.out
     if command == "":
         assert "exit status:" in shown.out
@@ -146,7 +148,7 @@ def test_examples_in_the_help_parse():
         if hasattr(action, "_name_parser_map"):
             texts += [sub.format_help() for sub in action._name_parser_map.values()]
     lines = re.findall(r"^  (?:.*\| )?stablek ([^|>\n]*)", "\n".join(texts), re.MULTILINE)
-    assert len(lines) >= 12
+    assert len(lines) >= 16
     for line in lines:
         assert parser.parse_args(line.split()).command in COMMANDS
 
@@ -163,7 +165,7 @@ def test_names_are_those_of_the_package():
 def test_documented_options():
     """The manual page has every option of every command."""
     manual = (Path(__file__).parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
-    for words in ([], ["select"], ["compare"], ["demo"], ["datasets", "fetch"]):
+    for words in ([], ["select"], ["test"], ["compare"], ["demo"], ["datasets", "fetch"]):
         parser = build_parser()
         for word in words:
             parser = parser._subparsers._group_actions[0].choices[word]
@@ -174,8 +176,10 @@ def test_documented_options():
 
 
 SHELL_CASES = [
-    ("stablek ", ["select", "compare", "demo", "datasets", "completion"]),
+    ("stablek ", list(COMMANDS)),
     ("stablek se", ["select"]),
+    ("stablek test --re", ["--reference-sets"]),
+    ("stablek select f.csv --one-cluster ", ["test", "crossing", "never"]),
     ("stablek select --al", ["--algorithm"]),
     ("stablek select f.csv --relabel ", ["auto", "refit", "extend"]),
     ("stablek select f.csv --algorithm b", ["bisecting", "birch"]),
@@ -342,19 +346,27 @@ def test_answer_comes_first_and_evidence_after(stadion_run):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert re.fullmatch(
-        r"3 clusters\. Next best: \d\. Chosen in \d+% of resampled draws\.", lines[0]
+        r"3 clusters \(p < 0\.001 against no structure; same K on \d+ of 20 subsamples\)\. "
+        r"Next best: \d\.",
+        lines[0],
     )
     header = lines.index(next(line for line in lines if "between" in line))
     assert lines[header].split() == ["K", "between", "within", "stadion", "frequency"]
     rows = [line.replace("*", "").split() for line in lines[header + 1 : header + 6]]
     assert [row[0] for row in rows] == ["1", "2", "3", "4", "5"]
     assert lines[header + 3].startswith("*")
-    for _, between, within, score, frequency in rows:
+    # The structure test decides about K = 1, not a score.
+    assert rows[0][3:] == ["-", "-"]
+    for _, between, within, score, frequency in rows[1:]:
         assert float(between) - float(within) == pytest.approx(float(score), abs=0.0011)
         assert frequency.endswith("%")
-    scores = [float(row[3]) for row in rows]
-    assert max(scores) == scores[2]
-    assert any(line.startswith("crossing at epsilon") for line in lines)
+    scores = [float(row[3]) for row in rows[1:]]
+    assert max(scores) == scores[1]
+    assert "frequency: how often K wins if the noise is drawn again, on the same rows" in lines
+    (sure,) = [line for line in lines if line.startswith("How sure is it? ")]
+    assert re.fullmatch(r"How sure is it\? K = 3 on \d+.* of 20 subsamples of 46 rows", sure)
+    assert re.search(r"^K = \d loses .*\.$", done.stdout, re.MULTILINE)
+    assert "crossing" not in done.stdout
     assert [line for line in lines if line.startswith("wrote")] == [
         "wrote r.html",
         "wrote r.json",
@@ -392,19 +404,25 @@ def test_json_is_the_summary(stadion_run):
     assert summary["data"]["source"] == "points.csv"
     assert [row["value"] for row in summary["candidates"]] == [1, 2, 3, 4, 5]
     assert summary["seed"] == "3"
+    assert summary["candidates"][0]["score"] is None
+    assert summary["structure"]["pvalue"] < 0.001
+    counts = summary["subsamples"]["counts"]
+    assert (sum(counts.values()), summary["subsamples"]["n_rows"]) == (20, 46)
+    assert f"K = 3 on {counts['3']}" in done.stdout
+    assert f"same K on {counts['3']} of 20" in done.stdout
 
 
 def test_snippet_gives_the_same_answer(stadion_run):
     folder, _, _ = stadion_run
     summary = json.loads((folder / "r.json").read_text(encoding="utf-8"))
-    snippet = summary["snippet"] + "print(selector.scores_.tolist())\n"
+    snippet = summary["snippet"] + "print(selector.scores_[1:].tolist())\n"
     done = subprocess.run(
         [sys.executable, "-c", snippet], capture_output=True, text=True, cwd=folder, timeout=300
     )
     assert done.returncode == 0, done.stderr
     n_clusters, scores = done.stdout.splitlines()
     assert int(n_clusters) == 3
-    expected = [row["score"] for row in summary["candidates"]]
+    expected = [row["score"] for row in summary["candidates"][1:]]
     np.testing.assert_allclose(json.loads(scores), expected, rtol=1e-5)
 
 
@@ -443,7 +461,8 @@ def test_same_seed_same_files_for_any_number_of_workers(points, tmp_path, capsys
         arguments = ["--k", "1:4", "--omega", "2", "--jobs", jobs, "--json", str(out)]
         assert main(["select", points, *arguments]) == 0
         summary = json.loads(out.read_text())
-        read.append([summary[key] for key in ("answer", "candidates", "paths", "partitions")])
+        keys = ("answer", "candidates", "paths", "partitions", "structure", "subsamples")
+        read.append([summary[key] for key in keys])
     assert read[0] == read[1]
     capsys.readouterr()
 
@@ -484,9 +503,11 @@ def test_algorithms_are_what_they_say():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(points, capsys, method):
-    assert main(["select", points, "--method", method, "--k", "1:4", "--jobs", "1"]) == 0
+    arguments = ["--k", "1:4", "--jobs", "1", "--subsamples", "0"]
+    assert main(["select", points, "--method", method, *arguments]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(("3 clusters", "2 clusters", "4 clusters", "no ")), out
+    # Some methods choose another K, or none.
+    assert out.startswith(("3 clusters", "2 clusters", "4 clusters", "No cluster structure"))
     assert f"; {method}; " in out
     if method in ("stadion", "silhouette", "calinski_harabasz", "gap_a", "bic"):
         assert out.startswith("3 clusters")
@@ -522,6 +543,146 @@ def test_abstention_is_an_answer(points, tmp_path, capsys, monkeypatch):
         assert list(csv.reader(file)) == [["label"], *([[""]] * 60)]
 
 
+# The structure test: any clusters at all? How sure is the answer?
+
+
+@pytest.fixture
+def noise(tmp_path) -> str:
+    path = tmp_path / "noise.csv"
+    X = np.random.default_rng(0).uniform(size=(120, 2))
+    pd.DataFrame(X, columns=["x", "y"]).to_csv(path, index=False)
+    return str(path)
+
+
+def test_structure_test(points, tmp_path):
+    done = run("test", points, "--k", "2:5", "--json", "t.json", "--plot", "t.png", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Cluster structure found (p < 0.001)."
+    columns = ["reference sets", "number", "their statistic", "statistic", "p-value"]
+    assert re.split(r"  +", lines[2].strip()) == columns
+    assert [line[3:].split()[0] for line in lines[3:6]] == ["box", "copula", "sources"]
+    assert [line for line in lines if line.startswith("wrote")] == ["wrote t.json", "wrote t.png"]
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+    found = json.loads((tmp_path / "t.json").read_text())
+    X = standardize(pd.read_csv(points).to_numpy())
+    expected = stablek.structure_test(X, k_range=range(2, 6), random_state=0)
+    assert found["pvalue"] == expected.pvalue
+    assert found["pvalues"] == expected.pvalues
+    assert found["structure"] is True
+    np.testing.assert_array_equal(found["excess"], expected.excess)
+    starred = next(line for line in lines[3:6] if line.startswith("*"))
+    assert starred.split()[1] == found["kind"] == max(found["pvalues"], key=found["pvalues"].get)
+
+
+def test_structure_test_without_structure(noise, capsys):
+    arguments = ["--k", "2:5", "--reference-sets", "4"]
+    assert main(["test", noise, *arguments, "--json", "-"]) == 0
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    assert found["structure"] is False
+    assert {len(sets) for sets in found["reference_statistics"].values()} == {4}
+    assert re.match(r"No cluster structure found \(p = 0\.\d+\)\.\n", shown.err)
+    assert found["sentence"] == shown.err.splitlines()[0]
+    assert main(["test", noise, *arguments, "--alpha", "0.99"]) == 0
+    assert capsys.readouterr().out.startswith("Weak evidence of cluster structure (p = 0.")
+
+
+def test_select_gives_the_pvalue_of_the_test(points, noise, capsys):
+    """The p-value is the same in both commands. Without structure it is the whole answer."""
+    for file in (points, noise):
+        pvalues = []
+        for command in ("select", "test"):
+            k = "2:6" if command == "test" else "1:6"
+            assert main([command, file, "--k", k, "--json", "-"]) == 0
+            found = json.loads(capsys.readouterr().out)
+            pvalues.append(
+                found["structure"]["pvalue"] if command == "select" else found["pvalue"]
+            )
+        assert pvalues[0] == pvalues[1]
+
+
+def test_select_without_structure(noise, capsys):
+    assert main(["select", noise, "--k", "1:6"]) == 0
+    out = capsys.readouterr().out
+    assert re.match(r"No cluster structure found \(p = 0\.\d+\)\.\n", out)
+    assert re.search(r"^\*  1 +1\.000 +\S+ +- +-$", out, re.MULTILINE)
+    assert "How sure" not in out
+    assert main(["select", noise, "--k", "1:6", "--one-cluster", "never"]) == 0
+    never = capsys.readouterr().out
+    assert re.match(r"(Weak evidence: )?[2-6] clusters", never)
+    assert "How sure is it? K = " in never
+    assert main(["select", noise, "--k", "1:6", "--alpha", "0.999", "--subsamples", "0"]) == 0
+    assert capsys.readouterr().out.startswith("Weak evidence: ")
+
+
+def test_select_by_the_rule_of_the_paper(points, capsys):
+    arguments = ["--k", "1:4", "--one-cluster", "crossing", "--subsamples", "3"]
+    assert main(["select", points, *arguments]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("3 clusters")
+    assert "p < " not in out
+    assert re.search(
+        r"^crossing at epsilon \d\S*: beyond it nothing beats K = 1$", out, re.MULTILINE
+    )
+    assert re.search(r"^ +1 +1\.000 +(\d\.\d+ +){2}0%$", out, re.MULTILINE)
+    assert " of 3 subsamples of 48 rows" in out
+
+
+def test_subsamples_are_those_of_the_library(points, capsys):
+    assert main(["select", points, "--k", "1:5", "--subsamples", "7", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)["subsamples"]
+    X = standardize(pd.read_csv(points).to_numpy())
+    selector = stablek.Stadion(k_range=range(1, 6), one_cluster="never", random_state=0)
+    expected = stablek.subsample_frequency(selector, X, 7)
+    assert found["counts"] == {str(k): n for k, n in expected.counts.items()}
+    assert (found["n_subsamples"], found["n_rows"]) == (7, 48)
+
+
+def test_subsamples_of_other_methods(points, capsys):
+    assert main(["select", points, "--method", "silhouette", "--k", "2:4"]) == 0
+    out = capsys.readouterr().out
+    assert "How sure is it? K = 3 on 20 of 20 subsamples of 48 rows" in out
+    assert "frequency" not in out
+
+
+@pytest.mark.parametrize("k", ["1:3", "3"])
+def test_subsamples_of_few_rows(tmp_path, capsys, k):
+    """Subsamples have fewer distinct rows than some candidates, or than all of them."""
+    (tmp_path / "a.csv").write_text("x,y\n0,0\n0,1\n9,9\n")
+    arguments = ["--k", k, "--one-cluster", "never"]
+    assert main(["select", str(tmp_path / "a.csv"), *arguments]) == 0
+    said = {"1:3": "K = 2 on 20", "3": "no answer on 20"}[k]
+    assert f"How sure is it? {said} of 20 subsamples of 2 rows" in capsys.readouterr().out
+
+
+def test_words_for_subsamples():
+    many = SubsampleFrequency((2, 2, 3, 4, 5, 6, 7, 8, None), 50)
+    assert counted(many) == (
+        "K = 2 on 2, 3 on 1, 4 on 1, 5 on 1, 6 on 1, others on 2, no answer on 1 of 9 subsamples "
+        "of 50 rows"
+    )
+    assert counted(SubsampleFrequency((3,) * 20, 80)) == "K = 3 on 20 of 20 subsamples of 80 rows"
+
+
+def test_compare_without_structure(noise, tmp_path, capsys):
+    table = tmp_path / "c.json"
+    arguments = ["--k", "1:5", "--methods", "silhouette,stadion,gap_a", "--json", str(table)]
+    assert main(["compare", noise, *arguments]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("stadion: no cluster structure; votes: ")
+    assert re.search(r"^Structure test: p = 0\.\d+; no clusters found$", shown.out, re.MULTILINE)
+    assert re.search(r"^\*  stadion +1 +- ", shown.out, re.MULTILINE)
+    assert shown.err.endswith("their K is no evidence of clusters: silhouette\n")
+    pvalues = {row["method"]: row["structure_pvalue"] for row in json.loads(table.read_text())}
+    assert pvalues["silhouette"] is None
+    assert 0.05 < pvalues["stadion"] <= 1
+    assert main(["compare", noise, *arguments, "--one-cluster", "never"]) == 0
+    shown = capsys.readouterr()
+    assert "Structure test" not in shown.out
+    assert shown.err == ""
+
+
 # Compare, demo, data sets.
 
 
@@ -549,7 +710,9 @@ def test_compare_with_stadion_writes_a_report(points, tmp_path, capsys):
     arguments = ["--k", "1:4", "--omega", "2", "--methods", "stadion,dunn"]
     assert main(["compare", points, *arguments, "--report", report]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("stadion: 3 clusters; votes: K = 3 by 2 of 2")
+    first, second, _ = out.split("\n", 2)
+    assert first == "stadion: 3 clusters; votes: K = 3 by 2 of 2"
+    assert second == "Structure test: p < 0.001; clusters found"
     assert re.search(r"^\*  stadion +3 ", out, re.MULTILINE)
     assert "dunn" in Path(report).read_text()
     assert main(["compare", points, *arguments, "--report", table]) == 0
@@ -647,6 +810,17 @@ def test_datasets_fetch_without_pooch_is_one_line(tmp_path):
         ("select points.csv --seed one", "--seed: 'one' must be a whole number"),
         ("select points.csv --jobs 0", "--jobs: '0' must be a whole number other than 0"),
         ("select points.csv --missing zero", "invalid choice: 'zero'"),
+        ("select points.csv --one-cluster always", "invalid choice: 'always'"),
+        ("select points.csv --alpha 2", "--alpha: '2' must be a number between 0 and 1"),
+        ("select points.csv --alpha nan", "--alpha: 'nan' must be a number between 0 and 1"),
+        ("select points.csv --alpha small", "--alpha: 'small' must be a number between 0 and 1"),
+        ("select points.csv --subsamples -1", "--subsamples"),
+        ("select points.csv --subsamples few", "'few' must be a whole number of at least 0"),
+        ("test", "FILE"),
+        ("test points.csv --alpha 0", "--alpha: '0' must be a number between 0 and 1"),
+        ("test points.csv --k 1:5", "--k: '1:5' must start at 2"),
+        ("test points.csv --reference-sets 2", "'2' must be a whole number of at least 3"),
+        ("test points.csv --report r.html", "unrecognized arguments"),
         ("select points.csv --delimiter ab", "--delimiter: 'ab' must be one character"),
         ("compare points.csv --methods stadion,elbow", "unknown name 'elbow'"),
         ("compare points.csv --algorithms dbscan", "unknown name 'dbscan'"),
@@ -680,7 +854,21 @@ WRONG_DATA = [
     ("select points.csv --k 1 --method silhouette", "cannot judge any K"),
     ("select points.csv --method bic --algorithm ward", "defined for GaussianMixture only"),
     ("select points.csv --method dunn --omega 2:4", "--omega is an option of --method stadion"),
+    ("select points.csv --method dunn --one-cluster never", "--one-cluster is an option of"),
+    ("select points.csv --alpha 0.1 --one-cluster never", "--alpha is the level of --one-cluster"),
     ("select points.csv --algorithm ward --relabel extend", "cannot predict"),
+    ("select five.csv", "'five.csv' has 5 rows", "at least 10", "--one-cluster never or crossing"),
+    ("test five.csv", "'five.csv' has 5 rows, but the structure test needs at least 10; use more"),
+    ("test none.csv", "cannot read 'none.csv'"),
+    ("test names.csv", "not numeric: 'who'"),
+    ("test same.csv --k 2", "only 1 distinct rows"),
+    ("test twelve.csv", "distinct"),
+    ("test points.csv --k 2:61", "--k asks for 61 clusters"),
+    ("test points.csv --json points.csv", "--json 'points.csv' is the input file"),
+    ("test points.csv --plot p.txt", "--plot 'p.txt' must end in one of .png"),
+    ("compare five.csv", "'five.csv' has 5 rows", "--one-cluster never or crossing, or --methods"),
+    ("compare points.csv --methods dunn --alpha 0.1", "--alpha needs stadion among --methods"),
+    ("compare points.csv --methods dunn --one-cluster test", "--one-cluster needs stadion among"),
     ("compare points.csv --methods dunn --omega 2:3", "--omega needs stadion among --methods"),
     ("compare points.csv --methods dunn --report r.html", "--report needs stadion"),
     ("datasets fetch heptaa", "did you mean 'hepta'?"),
@@ -709,6 +897,8 @@ def wrong_world(tmp_path, table, monkeypatch):
     (tmp_path / "names.csv").write_text("who,x\nann,1\nbob,2\n")
     (tmp_path / "gaps.csv").write_text("x,y\n1,2\n3,\n5,6\n")
     (tmp_path / "same.csv").write_text("x,y\n1,2\n1,2\n1,2\n")
+    (tmp_path / "twelve.csv").write_text("x,y\n" + "1,2\n" * 12)
+    table[["x", "y"]].head(5).to_csv(tmp_path / "five.csv", index=False)
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -775,6 +965,7 @@ def test_odd_names_make_one_line(tmp_path, capsys):
         ("plotly", ["select", "points.csv", "--report", "r.html"]),
         ("jinja2", ["select", "points.csv", "--report", "r.html"]),
         ("matplotlib", ["select", "points.csv", "--plot", "p.png"]),
+        ("matplotlib", ["test", "points.csv", "--plot", "p.png"]),
         ("shtab", ["completion", "bash"]),
     ],
 )

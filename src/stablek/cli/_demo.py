@@ -43,7 +43,12 @@ def run(args: argparse.Namespace) -> None:
         subsamples = ask_subsamples(selector, standardize(X), N_SUBSAMPLES)
     from stablek.report import summarize, write_report
 
-    told: dict[str, Any] = {"X": X, "source": "stablek.datasets.make_demo()", "load": _LOAD}
+    told: dict[str, Any] = {
+        "X": X,
+        "subsamples": subsamples,
+        "source": "stablek.datasets.make_demo()",
+        "load": _LOAD,
+    }
     write_report(selector, report, **told)
     write_plot(selector, plot)
     print(f"{X.shape[0]} points in the plane, K-means, K = 1 to 10: how many clusters?\n")

@@ -68,6 +68,7 @@ def run(args: argparse.Namespace) -> None:
     # The report shows the values of the file, not the standardized values.
     told: dict[str, Any] = {
         "X": original(points),
+        "subsamples": subsamples,
         "source": printable(args.file),
         "load": loading_code(args),
     }
@@ -117,5 +118,7 @@ def print_answer(
         crossing = selector.crossing_epsilon_
         text = f"crossing at epsilon {crossing:.3g}: beyond it nothing beats K = 1"
         print(text if crossing > 0 else "no crossing: nothing ever beats K = 1", file=stream)
+    for rival in summary["answer"]["rivals"][:1]:
+        print(printable(rival["sentence"]), file=stream)
     for caution in summary["answer"]["cautions"]:
         print(f"caution: {printable(caution)}", file=stream)

@@ -17,9 +17,6 @@ from stablek.inspection import pvalue_text
 
 __all__ = ["run"]
 
-WEAK_PVALUE = 0.2
-"""Evidence is weak if the p-value is above this share of alpha."""
-
 
 def run(args: argparse.Namespace) -> None:
     """Read, test, write, print."""
@@ -68,6 +65,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _sentence(test: Any) -> str:
     """Return the answer, such as "No cluster structure found (p = 0.41)."."""
+    from stablek.report.answer import WEAK_PVALUE
+
     text = "Cluster structure found" if test.rejected else "No cluster structure found"
     if test.rejected and test.pvalue > WEAK_PVALUE * test.alpha:
         text = "Weak evidence of cluster structure"
