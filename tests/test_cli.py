@@ -180,7 +180,7 @@ SHELL_CASES = [
     ("stablek se", ["select"]),
     ("stablek test --re", ["--reference-sets"]),
     ("stablek select f.csv --one-cluster ", ["test", "crossing", "never"]),
-    ("stablek select --al", ["--algorithm"]),
+    ("stablek select --alg", ["--algorithm"]),
     ("stablek select f.csv --relabel ", ["auto", "refit", "extend"]),
     ("stablek select f.csv --algorithm b", ["bisecting", "birch"]),
     ("stablek compare --me", ["--methods"]),
@@ -599,7 +599,7 @@ def test_select_gives_the_pvalue_of_the_test(points, noise, capsys):
             pvalues.append(
                 found["structure"]["pvalue"] if command == "select" else found["pvalue"]
             )
-        assert pvalues[0] == pvalues[1]
+        assert pvalues[0] == pytest.approx(pvalues[1], rel=1e-5)  # the summary has six digits
 
 
 def test_select_without_structure(noise, capsys):
@@ -607,7 +607,9 @@ def test_select_without_structure(noise, capsys):
     out = capsys.readouterr().out
     assert re.match(r"No cluster structure found \(p = 0\.\d+\)\.\n", out)
     assert re.search(r"^\*  1 +1\.000 +\S+ +- +-$", out, re.MULTILINE)
+    assert len(re.findall(r"^   [2-6] .* 0\.\d+ +-$", out, re.MULTILINE)) == 5
     assert "How sure" not in out
+    assert "frequency:" not in out
     assert main(["select", noise, "--k", "1:6", "--one-cluster", "never"]) == 0
     never = capsys.readouterr().out
     assert re.match(r"(Weak evidence: )?[2-6] clusters", never)
@@ -722,7 +724,8 @@ def test_compare_with_stadion_writes_a_report(points, tmp_path, capsys):
 def test_demo(tmp_path):
     done = run("demo", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "\n5 clusters. " in done.stdout
+    assert "\n5 clusters (p < 0.001 against no structure; same K on 20 of 20 " in done.stdout
+    assert "How sure is it? K = 5 on 20 of 20 subsamples of 400 rows" in done.stdout
     assert re.search(r"^\* +5 ", done.stdout, re.MULTILINE)
     assert (tmp_path / "stablek-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "5 clusters" in (tmp_path / "stablek-demo.html").read_text(encoding="utf-8")

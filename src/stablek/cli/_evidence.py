@@ -9,7 +9,7 @@ import numpy as np
 from stablek.cli._tables import Table, number
 from stablek.inspection import selected_index
 
-__all__ = ["evidence", "shown_note"]
+__all__ = ["evidence", "notes"]
 
 N_SHOWN = 12
 """Most rows of the table. With more candidates it shows those with the best scores."""
@@ -32,15 +32,30 @@ def evidence(selector: Any) -> Table:
     return Table(headers, [rows[i] for i in shown], position)
 
 
-def shown_note(selector: Any) -> str | None:
-    """Say that the table is not complete, if so."""
-    n = len(selector.k_values_)
-    return f"the {N_SHOWN} best of {n} candidates" if n > N_SHOWN else None
+def notes(selector: Any) -> list[str]:
+    """Say what the table leaves out, and what its frequencies measure."""
+    found = []
+    if len(selector.k_values_) > N_SHOWN:
+        found.append(f"the {N_SHOWN} best of {len(selector.k_values_)} candidates")
+    if _draws_decide(selector):
+        found.append("frequency: how often K wins if the noise is drawn again, on the same rows")
+    return found
+
+
+def _draws_decide(selector: Any) -> bool:
+    """Whether other draws could change the answer. They do not change a structure test."""
+    chosen = selected_index(selector)
+    return (
+        hasattr(selector, "selection_frequency_")
+        and chosen is not None
+        and not np.isnan(selector.scores_[chosen])
+    )
 
 
 def _stadion_rows(selector: Any) -> list[list[str]]:
     """Show the stabilities where the path is highest: between minus within is the score."""
     levels = np.flatnonzero(selector.counted_levels_)
+    decide = _draws_decide(selector)
     best = levels[np.argmax(selector.stadion_paths_[:, levels], axis=1)]
     return [
         [
@@ -48,10 +63,11 @@ def _stadion_rows(selector: Any) -> list[list[str]]:
             number(selector.between_stability_[i, best[i]]),
             number(selector.within_stability_[i, best[i]]),
             number(selector.scores_[i]),
-            # The structure test, not the draws, decides about a K without a score.
-            "-" if np.isnan(selector.scores_[i]) else f"{selector.selection_frequency_[i]:.0%}",
+            f"{frequency:.0%}" if decide and not np.isnan(selector.scores_[i]) else "-",
         ]
-        for i, k in enumerate(selector.k_values_)
+        for i, (k, frequency) in enumerate(
+            zip(selector.k_values_, selector.selection_frequency_, strict=True)
+        )
     ]
 
 

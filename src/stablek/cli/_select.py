@@ -16,7 +16,7 @@ from stablek.cli._data import (
     original,
     resolve_k,
 )
-from stablek.cli._evidence import evidence, shown_note
+from stablek.cli._evidence import evidence, notes
 from stablek.cli._files import check_outputs
 from stablek.cli._models import default_algorithm, make_selector, stadion_options
 from stablek.cli._outputs import (
@@ -104,14 +104,8 @@ def print_answer(
     print(f"{printable(summary['answer']['sentence'])}\n", file=stream)
     show(evidence(selector), stream)
     print(file=stream)
-    note = shown_note(selector)
-    if note is not None:
+    for note in notes(selector):
         print(note, file=stream)
-    if hasattr(selector, "selection_frequency_"):
-        print(
-            "frequency: how often K wins if the noise is drawn again, on the same rows",
-            file=stream,
-        )
     if subsamples is not None:
         print(f"How sure is it? {counted(subsamples)}", file=stream)
     if getattr(selector, "one_cluster", None) == "crossing":
