@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from selector_cases import QUICK
+from stablek.inspection import pvalue_text
 from stablek.selectors import SELECTORS, Comparison, Stadion, compare
 from stablek.selectors.reference import Reference
 
@@ -147,7 +149,8 @@ def test_text_and_html(comparison):
     assert lines[1].split()[:3] == ["clusterer", "method", "n_clusters"]
     html = comparison._repr_html_()
     assert html.count("<tr>") == len(comparison) + 1
-    assert html.startswith("<p>Structure test: p &lt; 0.001; clusters found</p><table>")
+    assert html.startswith("<p>Structure test: p &lt; 0.001 for KMeans, ")
+    assert f"<p>{escape(comparison.header)}</p><table>" in html
     tricky = Comparison((replace(comparison.rows[0], clusterer="<b>"),), {})
     assert "<b>" not in tricky._repr_html_()
 
@@ -169,17 +172,20 @@ def test_pvalue_of_the_structure_test(without_structure):
     assert without_structure.structure_pvalue == alone.structure_pvalue_
     assert list(without_structure.structure_tests) == ["KMeans"]
     assert without_structure.header == (
-        f"Structure test: p = {alone.structure_pvalue_:.2g}; no clusters found"
+        f"Structure test: {pvalue_text(alone.structure_pvalue_)}; no clusters found"
     )
 
 
 def test_header_names_clusterers_whose_tests_differ(without_structure, comparison):
-    assert comparison.header == "Structure test: p < 0.001; clusters found"
+    found = comparison.row("stadion", "KMeans")
+    same = Comparison((found, replace(found, clusterer="again")), {})
+    assert same.header == "Structure test: p < 0.001; clusters found"
     other = replace(comparison.row("stadion", "GaussianMixture"), clusterer="mixture")
     both = Comparison((*without_structure.rows, other), {})
     pvalue = without_structure.structure_pvalue
     assert both.header == (
-        f"Structure test: p = {pvalue:.2g} for KMeans, p < 0.001 for mixture; clusters found"
+        f"Structure test: {pvalue_text(pvalue)} for KMeans, "
+        f"{pvalue_text(other.selector.structure_pvalue_)} for mixture; clusters found"
     )
     assert both.structure_pvalue == other.selector.structure_pvalue_ < pvalue
 
