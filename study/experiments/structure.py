@@ -24,6 +24,9 @@ TEST_VERSION = 1
 """Part of the settings of the test's rows. Raise it when the structure test changes."""
 
 ALPHA = 0.05
+WIDE = 100
+"""From this dimension on, only the test with K-means runs, and only on few points."""
+
 RIVALS = ("dip", "crossing", "gap_a", "gap_b")
 _ROTATED_ONLY = ("rotated_exponential", "correlated", "ball", "sphere")
 _BLOCK = 10
@@ -38,7 +41,7 @@ def shapes(protocol: Protocol) -> list[str]:
         for kind in protocol.shapes
         for p in protocol.shape_dimensions
         for n in protocol.sizes
-        if not (p == 1 and kind in _ROTATED_ONLY) and not (p >= 100 and n >= 1000)
+        if not (p == 1 and kind in _ROTATED_ONLY) and not (p >= WIDE and n >= 1000)
     ]
 
 
@@ -59,9 +62,9 @@ def plan(protocol: Protocol) -> Iterator[Run]:
     for name in shapes(protocol):
         p, n = data.size(name)
         yield from _runs(protocol, name, "kmeans", ("test",), range(many), k_max)
-        if p < 100:
+        if p < WIDE:
             yield from _runs(protocol, name, "gmm", ("test",), range(few), k_max)
-        if p < 100 and n == min(protocol.sizes):
+        if p < WIDE and n == min(protocol.sizes):
             yield from _runs(protocol, name, "ward", ("test",), range(few), k_max)
             yield from _runs(protocol, name, "kmeans", RIVALS, range(few), k_max)
     for name in pairs(protocol):
@@ -127,7 +130,7 @@ def _stage(task: Task) -> int:
     if task.algorithm == "kmeans" and task.fit in ("test", "stadion"):
         if known:
             return 2 if task.seed == 0 else 5
-        if p >= 100 and not pair:
+        if p >= WIDE and not pair:
             return 7
         return int(pair) if n <= 200 else 4 - int(pair)
     if task.fit != "test":
