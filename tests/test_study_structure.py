@@ -182,7 +182,7 @@ def test_power_counts_each_method_in_its_own_way():
         ("Gap statistic (B)", 4.0): "0 of 1",
         ("dip test, first component", 4.0): "1 of 1",
     }
-    assert "finds 1 of 2 pairs that are 4 or more apart (50.0%)" in found.note
+    assert "test finds 1 of 2 (50.0%) at distance 4 with N = 200." in found.note
 
 
 def test_missed_benchmark_sets_are_named_and_answers_counted():

@@ -132,7 +132,9 @@ def _stage(task: Task) -> int:
             return 2 if task.seed == 0 else 5
         if p >= WIDE and not pair:
             return 7
-        return int(pair) if n <= 200 else 4 - int(pair)
+        return int(pair) if n <= 200 else 3
+    if task.fit == "dip":  # takes no time
+        return 1
     if task.fit != "test":
         return 5 if pair and n <= 200 else 8
     return {"ward": 6, "gmm": 6}[task.algorithm] if n <= 200 else 9
