@@ -85,9 +85,10 @@ def _run(runs: list[Run], store: Store, options: argparse.Namespace) -> int:
     done = store.done()
     tasks = tasks_of(run for run in runs if run.key not in done)
     print(f"{len(tasks)} tasks to do", file=sys.stderr, flush=True)
-    # Cheap tasks first: this gives the most rows in limited time.
-    order = list(EXPERIMENTS)
-    tasks.sort(key=lambda task: (order.index(task.experiment), weight(task)))
+    # Cheap tasks first, which gives the most rows in limited time, or an experiment's own order.
+    names = list(EXPERIMENTS)
+    orders = {name: getattr(module, "order", weight) for name, module in EXPERIMENTS.items()}
+    tasks.sort(key=lambda task: (names.index(task.experiment), orders[task.experiment](task)))
     groups: tuple[list, list] = ([], [])
     for task in tasks:
         groups[getattr(EXPERIMENTS[task.experiment], "SERIAL", False)].append(task)

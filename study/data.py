@@ -6,16 +6,20 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from sklearn import datasets as sklearn_datasets
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
-from stablek import KMeansGaussianMixture, SVDGaussianMixture, datasets
+from stablek import KMeansGaussianMixture, SVDGaussianMixture, datasets, seeding
 
 INFO = {info.name: info for info in datasets.list_benchmark()}
 
 # Pairs of Gaussians, with the distance between their means in standard deviations.
 PAIRS = {"two_gaussians": 8.0, "near_gaussians": 4.0}
+
+# The same along a random direction. The number is the distance.
+ROTATED_PAIRS = {f"rotated_pair_{distance}": float(distance) for distance in (3, 4, 5, 8)}
 
 _GENERATORS = {
     "uniform": datasets.make_uniform,
@@ -26,13 +30,19 @@ _GENERATORS = {
 
 
 @lru_cache(maxsize=4)
-def load(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Standardized points and labels of a benchmark set or of a generated set.
+def load(name: str, seed: int = 0, standardize: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Points and labels of a benchmark set, of a set in scikit-learn, or of a generated set.
 
-    Generated sets are named ``<distribution>_<features>d_<points>`` and depend on the seed.
+    Sets in scikit-learn have the name of their function, such as ``load_iris``. Generated sets
+    are named ``<distribution>_<features>d_<points>`` and depend on the seed.
     """
-    X, y = datasets.fetch_benchmark(name) if name in INFO else _draw(name, seed)
-    return StandardScaler().fit_transform(X), y
+    if name in INFO:
+        X, y = datasets.fetch_benchmark(name)
+    elif name.startswith("load_"):
+        X, y = getattr(sklearn_datasets, name)(return_X_y=True)
+    else:
+        X, y = _draw(name, seed)
+    return (StandardScaler().fit_transform(X) if standardize else X), y
 
 
 def _draw(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +52,45 @@ def _draw(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
         return two_gaussians(n_samples, n_features, PAIRS[kind], seed)
     if kind == "three_gaussians":
         return datasets.make_three_gaussians(n_samples, random_state=seed)
-    return _GENERATORS[kind](n_samples, n_features, random_state=seed)
+    if kind in _GENERATORS:
+        return _GENERATORS[kind](n_samples, n_features, random_state=seed)
+    rng = seeding.generator(seed, name)
+    if kind in ROTATED_PAIRS:
+        y = np.arange(n_samples) % 2
+        direction = _on_sphere(rng.standard_normal((1, n_features)))
+        noise = rng.standard_normal((n_samples, n_features))
+        return noise + ROTATED_PAIRS[kind] * y[:, None] * direction, y
+    return SHAPES[kind](rng, n_samples, n_features), np.zeros(n_samples, dtype=int)
+
+
+def _rotated_exponential(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    axes, _ = np.linalg.qr(rng.standard_normal((p, p)))
+    return rng.standard_exponential((n, p)) @ axes
+
+
+def _correlated(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    """Normal features, any two of which have correlation 0.9."""
+    shared, own = rng.standard_normal((n, 1)), rng.standard_normal((n, p))
+    return np.sqrt(0.9) * shared + np.sqrt(0.1) * own
+
+
+def _on_sphere(points: np.ndarray) -> np.ndarray:
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def _ball(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    return _on_sphere(rng.standard_normal((n, p))) * rng.random((n, 1)) ** (1.0 / p)
+
+
+# Further shapes without clusters.
+SHAPES = {
+    "rotated_exponential": _rotated_exponential,
+    "log_normal": lambda rng, n, p: rng.lognormal(size=(n, p)),
+    "student3": lambda rng, n, p: rng.standard_t(3.0, (n, p)),
+    "correlated": _correlated,
+    "ball": _ball,
+    "sphere": lambda rng, n, p: _on_sphere(rng.standard_normal((n, p))),
+}
 
 
 def two_gaussians(
@@ -58,6 +106,8 @@ def size(name: str) -> tuple[int, int]:
     """Number of features and of points, without loading the data."""
     if name in INFO:
         return INFO[name].n_features, INFO[name].n_samples
+    if name.startswith("load_"):
+        return load(name)[0].shape[::-1]
     _, n_features, n_samples = name.rsplit("_", 2)
     return int(n_features.removesuffix("d")), int(n_samples)
 

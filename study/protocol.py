@@ -43,6 +43,31 @@ class Protocol:
     n_samplings: int = 20
     unclustered_k_max: int = 10
 
+    shapes: tuple[str, ...] = (
+        "uniform",
+        "gaussian",
+        "exponential",
+        "rotated_exponential",
+        "log_normal",
+        "student",
+        "student3",
+        "correlated",
+        "ball",
+        "sphere",
+    )
+    shape_dimensions: tuple[int, ...] = (1, 2, 3, 5, 10, 30, 100)
+    n_shape_drawings: int = 50
+    pair_dimensions: tuple[int, ...] = (1, 2, 3, 5, 10, 30, 64, 128)
+    n_few_drawings: int = 10  # of pairs, and for Ward, mixtures and other methods
+    structure_k_max: int = 20  # on the benchmark; else it is unclustered_k_max
+    n_reference_sets: int = 10
+    real: tuple[tuple[str, bool], ...] = (  # name, and whether to standardize
+        ("load_digits", False),
+        ("load_wine", True),
+        ("load_breast_cancer", True),
+        ("load_iris", False),
+    )
+
     draws: tuple[int, ...] = tuple(range(1, 11))
     omegas: tuple[tuple[int, int], ...] = (
         (2, 2),
@@ -120,6 +145,14 @@ TINY = Protocol(
     unclustered=("uniform_2d_40",),
     n_samplings=2,
     unclustered_k_max=3,
+    shapes=("gaussian", "sphere"),
+    shape_dimensions=(1, 2),
+    n_shape_drawings=2,
+    pair_dimensions=(1, 2),
+    n_few_drawings=1,
+    structure_k_max=3,
+    n_reference_sets=3,
+    real=(("load_iris", False),),
     draws=(1, 2),
     omegas=((2, 2), (3, 3), (2, 3)),
     n_trees=5,

@@ -1,7 +1,8 @@
 """The experiments of the study, one module each.
 
 A module has three functions: ``plan`` lists the runs, ``weight`` estimates the cost of a task, and
-``compute`` runs a task.
+``compute`` runs a task. It may also have ``order``, the sort key of its tasks; without
+it, cheap tasks come first.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from study.experiments import (
     hyperparameters,
     nonclusterable,
     similarity,
+    structure,
     table1,
 )
 from study.plan import Run
@@ -21,7 +23,7 @@ from study.protocol import Protocol
 
 EXPERIMENTS: dict[str, ModuleType] = {
     module.NAME: module
-    for module in (table1, nonclusterable, examples, hyperparameters, similarity, cost)
+    for module in (table1, nonclusterable, structure, examples, hyperparameters, similarity, cost)
 }
 
 

@@ -17,13 +17,23 @@ from study.report import (
     nonclusterable,
     significance,
     similarity,
+    structure,
     table1,
     timing,
 )
 from study.report.blocks import Block, Drawing, Table
 from study.store import Store
 
-SECTIONS = (table1, significance, nonclusterable, examples, hyperparameters, similarity, cost)
+SECTIONS = (
+    table1,
+    significance,
+    nonclusterable,
+    structure,
+    examples,
+    hyperparameters,
+    similarity,
+    cost,
+)
 _NEEDS = {significance: "table1"}
 REMARKS = Path(__file__).parent.parent / "remarks"
 
