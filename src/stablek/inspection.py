@@ -12,6 +12,7 @@ __all__ = [
     "contenders",
     "deciding_crossing",
     "parameter_label",
+    "path_columns",
     "path_index",
     "peak_level",
     "pvalue_text",
@@ -122,4 +123,19 @@ def stability_curves(estimator: Any) -> dict[str, Any]:
         "one_cluster": None if 0 in index else one,
         **dict(zip(per_draw, means, strict=True)),
         **{f"{name}_se": standard_error(draws)[index] for name, draws in per_draw.items()},
+    }
+
+
+def path_columns(estimator: Any) -> dict[str, Any]:
+    """Return all paths as columns of a table with one row for each candidate and noise level."""
+    n_k, n_epsilons = estimator.stadion_paths_.shape
+    curves = stability_curves(estimator)
+    names = ("between", "between_se", "within", "within_se", "stadion", "stadion_se")
+    return {
+        "k": np.repeat(estimator.k_values_, n_epsilons),
+        "epsilon": np.tile(estimator.epsilons_, n_k),
+        **{name: curves[name].ravel() for name in names},
+        "score": np.repeat(estimator.scores_, n_epsilons),
+        "counted": np.tile(estimator.counted_levels_, n_k),
+        "selected": np.repeat(estimator.k_values_ == estimator.best_value_, n_epsilons),
     }

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.aggregation import OneCluster
 from stablek.engines import Setting
-from stablek.inspection import path_index
+from stablek.inspection import path_columns
 from stablek.paths import collect_groups, measure_paths
 from stablek.points import point_stability
 from stablek.reference_sets import REFERENCE_SETS
-from stablek.results import Partition, Selection, StabilityPaths, StructureTest
+from stablek.results import Partition, Selection, StabilityPaths
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.selectors.reference import Reference
 from stablek.selectors.structure import (
     check_alpha,
-    check_enough_rows,
-    check_test_options,
-    run_on_data,
+    check_test_for,
+    test_for,
+    warn_no_clusters,
 )
 from stablek.settings import make_setting, noise_levels
-from stablek.structure import CannotClusterError
-from stablek.warning import warn_user
 
 __all__ = ["Stadion"]
 
@@ -213,18 +209,19 @@ class Stadion(BaseSelector):
         self.verbose = verbose
 
     def _fit(self, reference: Reference) -> None:
-        self._check_one_cluster(reference)
+        validation.check_choice("one_cluster", self.one_cluster, get_args(OneCluster))
+        k_values = validation.check_k_range(
+            self.k_range, len(reference.X), values_are_k=reference.values_are_k
+        )
+        self.k_values_ = np.array(k_values)
+        check_test_for(self, reference.X)
         partitions, setting, self.paths_ = self._measure(reference)
         self._entropy = reference.entropy
-        self.structure_test_ = self._test_structure(reference, setting)
-        test = self.structure_test_
+        self.structure_test_ = test = test_for(self, reference, setting)
         self.structure_pvalue_ = np.nan if test is None else test.pvalue
         self._store(self._select())
         if test is not None and not test.rejected and self.n_clusters_ > 1:
-            warn_user(
-                f"The structure test found no clusters (p = {test.pvalue:.2g}), but K = 1 is not "
-                f"in k_range: the answer is the best of the values that are"
-            )
+            warn_no_clusters(test)
         self._store_partition(reference, partitions, setting)
 
     def _measure(
@@ -267,50 +264,6 @@ class Stadion(BaseSelector):
         self.relabel_ = setting.relabel
         paths = measure_paths(engine, X, collected, epsilons, n_draws, setting, **options)
         return collected.partitions, setting, paths
-
-    def _check_one_cluster(self, reference: Reference) -> None:
-        validation.check_choice("one_cluster", self.one_cluster, get_args(OneCluster))
-        check_test_options(
-            self.alpha, self.n_reference_sets, self.reference_sets, self.max_test_rows
-        )
-        self.k_values_ = np.array(
-            validation.check_k_range(
-                self.k_range, len(reference.X), values_are_k=reference.values_are_k
-            )
-        )
-        if self.one_cluster == "test" and self.k_values_.tolist() != [1]:
-            check_enough_rows(reference.X)
-
-    def _test_structure(self, reference: Reference, setting: Setting) -> StructureTest | None:
-        """The test, by the clusterer if it extends, else by K-means."""
-        k_values = self.k_values_.tolist() if reference.values_are_k else list(range(2, 11))
-        if self.one_cluster != "test" or max(k_values) < 2:
-            return None
-        extends = setting.relabel == "extend" and reference.values_are_k
-        # Perturbations that allow no extension are no measure of K-means' partitions.
-        noise = setting.perturbation.no_extension is None
-        test = partial(
-            run_on_data,
-            reference.X,
-            k_range=[k for k in k_values if k <= len(reference.X)],
-            alpha=self.alpha,
-            n_reference_sets=self.n_reference_sets,
-            reference_sets=self.reference_sets,
-            max_test_rows=self.max_test_rows,
-            perturbation=self.perturbation if noise else "uniform",
-            noise_scale=self.noise_scale,
-            similarity=self.similarity,
-            entropy=reference.entropy,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-        if self.test_clusterer is not None or not extends:
-            return test(self.test_clusterer)
-        try:
-            return test(reference.clusterer)
-        except CannotClusterError as error:
-            warn_user(f"The structure test uses K-means: {error}")
-            return test(KMeans(n_init=10))
 
     def _select(
         self, *, one_cluster: OneCluster | None = None, alpha: float | None = None, **changes: Any
@@ -437,21 +390,7 @@ class Stadion(BaseSelector):
         """
         check_is_fitted(self)
         validation.check_choice("library", library, ["pandas", "polars"])
-        n_k, n_epsilons = self.stadion_paths_.shape
-        index = path_index(self)
-        columns = {
-            "k": np.repeat(self.k_values_, n_epsilons),
-            "epsilon": np.tile(self.epsilons_, n_k),
-            "between": self.between_stability_.ravel(),
-            "between_se": self.paths_.between_standard_error[index].ravel(),
-            "within": self.within_stability_.ravel(),
-            "within_se": self.paths_.within_standard_error[index].ravel(),
-            "stadion": self.stadion_paths_.ravel(),
-            "stadion_se": self.paths_.stadion_standard_error[index].ravel(),
-            "score": np.repeat(self.scores_, n_epsilons),
-            "counted": np.tile(self.counted_levels_, n_k),
-            "selected": np.repeat(self.k_values_ == self.best_value_, n_epsilons),
-        }
+        columns = path_columns(self)
         if library == "pandas":
             import pandas as pd
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,18 +13,29 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from stablek import seeding, validation
+from stablek.engines import Setting
 from stablek.reference_sets import REFERENCE_SETS, resolve_reference_sets
 from stablek.results import StructureTest
-from stablek.selectors.reference import make_reference
+from stablek.selectors.reference import Reference, make_reference
 from stablek.settings import make_setting, noise_levels
-from stablek.structure import LARGEST_SHARE, Protocol, coarse_values, run_test
+from stablek.structure import (
+    LARGEST_SHARE,
+    CannotClusterError,
+    Protocol,
+    coarse_values,
+    run_test,
+)
+from stablek.warning import warn_user
 
 __all__ = [
     "check_alpha",
     "check_enough_rows",
+    "check_test_for",
     "check_test_options",
     "run_on_data",
     "structure_test",
+    "test_for",
+    "warn_no_clusters",
 ]
 
 Floats = NDArray[np.float64]
@@ -159,6 +171,55 @@ def run_on_data(
         n_sets=int(n_reference_sets),
         n_jobs=n_jobs,
         progress=bool(validation.check_count("verbose", verbose, 0)),
+    )
+
+
+def test_for(selector: Any, reference: Reference, setting: Setting) -> StructureTest | None:
+    """The test that a `Stadion` asks for: by its clusterer if that extends, else by K-means."""
+    k_values = selector.k_values_.tolist() if reference.values_are_k else list(range(2, 11))
+    if selector.one_cluster != "test" or max(k_values) < 2:
+        return None
+    # Perturbations that allow no extension are no measure of K-means' partitions.
+    noise = setting.perturbation.no_extension is None
+    test = partial(
+        run_on_data,
+        reference.X,
+        k_range=[k for k in k_values if k <= len(reference.X)],
+        alpha=selector.alpha,
+        n_reference_sets=selector.n_reference_sets,
+        reference_sets=selector.reference_sets,
+        max_test_rows=selector.max_test_rows,
+        perturbation=selector.perturbation if noise else "uniform",
+        noise_scale=selector.noise_scale,
+        similarity=selector.similarity,
+        entropy=reference.entropy,
+        n_jobs=selector.n_jobs,
+        verbose=selector.verbose,
+    )
+    extends = setting.relabel == "extend" and reference.values_are_k
+    if selector.test_clusterer is not None or not extends:
+        return test(selector.test_clusterer)
+    try:
+        return test(reference.clusterer)
+    except CannotClusterError as error:
+        warn_user(f"The structure test uses K-means: {error}")
+        return test(None)
+
+
+def check_test_for(selector: Any, X: Floats) -> None:
+    """Check what the test of a `Stadion` needs, before any work."""
+    check_test_options(
+        selector.alpha, selector.n_reference_sets, selector.reference_sets, selector.max_test_rows
+    )
+    if selector.one_cluster == "test" and selector.k_values_.tolist() != [1]:
+        check_enough_rows(X)
+
+
+def warn_no_clusters(test: StructureTest) -> None:
+    """Warn that the answer is a number of clusters although the test found none."""
+    warn_user(
+        f"The structure test found no clusters (p = {test.pvalue:.2g}), but K = 1 is not in "
+        f"k_range: the answer is the best of the values that are"
     )
 
 
