@@ -38,7 +38,7 @@ FIRST_SETS = 4
 """Reference sets of each kind after which the test may stop."""
 
 CLEARLY_NOTHING = 0.3
-"""A p-value above this stops the test early: it cannot become small by chance."""
+"""A p-value above this ends the test without a claim, which can only lower false alarms."""
 
 CLEARLY_SOMETHING = 0.02
 """p-values below this share of alpha stop the test early: false alarms rise by no more."""
