@@ -340,7 +340,7 @@ def structure() -> str:
     """What the structure test adds to a fit that never answers K = 1."""
     rng = np.random.default_rng(0)
     near = rng.normal(size=(1375, 2))
-    near[:700, 0] += 2.7
+    near[:700, 0] += 3.4
     work = [
         ("clear clusters", data("exemples2_5g"), 15),
         ("no clusters", rng.normal(size=(1375, 2)), 15),
