@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
@@ -146,12 +146,10 @@ def test_constant_features_get_no_noise(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("similarity", ["ari", "nvi", "mallows"])
+@pytest.mark.parametrize("similarity", ["ari", "matching"])
 def test_any_similarity_sees_the_same_labels(kind, similarity):
     """Similarities without a fast form get their labels copy by copy."""
     X = thin_and_broad(seed=3)
-    if similarity not in SIMILARITIES:
-        pytest.skip("no such similarity")
     eng = MixtureEngine(GaussianMixture(covariance_type=kind))
     [[partition]] = eng.references(X, [Request(None, (4,))], 7)
     conf = setting(X, similarity=similarity)
@@ -204,7 +202,7 @@ def test_wide_components_are_exact_for_noise_of_one_scale(monkeypatch):
     eng = MixtureEngine(GaussianMixture(reg_covar=0.01))
     [whole] = eng.references(X, [Request(None, (2, 5))], 7)
     axes = [c.axes is not None for part in whole for c in part.model.components]
-    assert any(axes) and not all(axes)
+    assert set(axes) == {True, False}
     conf = setting(X, scale="global")
     assert check_against_the_oracle(eng, X, conf, [Group(None, whole)]) > 0
 
@@ -285,22 +283,17 @@ SMALL = {"k_range": range(1, 5), "omega": [2, 3], "n_perturbations": 3, "random_
 
 
 @pytest.mark.parametrize("perturbation", ["uniform", "gaussian", "warp"])
-@pytest.mark.parametrize(
-    "clusterer",
-    [KMeans(n_init=2), MiniBatchKMeans(n_init=1), GaussianMixture(init_params="random")],
-)
+@pytest.mark.parametrize("clusterer", [KMeans(n_init=2), GaussianMixture(init_params="random")])
 def test_extend_is_predict_for_clusterers_that_need_no_care(clusterer, perturbation):
-    X = make_blobs(80, n_features=3, centers=3, random_state=0)[0]
+    """K-means, and every clusterer of the generic engine."""
+    X = make_blobs(60, n_features=3, centers=3, random_state=0)[0]
+    options = {**SMALL, "perturbation": perturbation, "one_cluster": "never"}
     fits = [
-        Stadion(clusterer, relabel=relabel, perturbation=perturbation, **SMALL).fit(X)
-        for relabel in ("extend", "predict")
+        Stadion(clusterer, relabel=relabel, **options).fit(X) for relabel in ("extend", "predict")
     ]
     assert [fit.relabel_ for fit in fits] == ["extend", "predict"]
     for name in ("between_stability_", "within_stability_", "point_stability_", "scores_"):
         np.testing.assert_array_equal(getattr(fits[0], name), getattr(fits[1], name))
-    np.testing.assert_array_equal(
-        fits[0].structure_test_.stadion_paths, fits[1].structure_test_.stadion_paths
-    )
 
 
 def test_stadion_follows():
@@ -344,14 +337,14 @@ def test_point_stability_is_that_of_the_oracle():
         random_state=0,
     ).fit(X)
     entropy, kept = seeding.entropy_of(0), np.zeros(len(X))
-    model = fit.best_estimator_
+    model, levels = fit.best_estimator_, fit.epsilons_[fit.counted_levels_]
+    assert len(levels) >= 3
     for draw in range(2):
         noise = seeding.noise(entropy, draw, X.shape[1], 0, len(X))
-        for epsilon in EPSILONS:
+        for epsilon in levels:
             covariances = model.covariances_ + epsilon**2 / 3 * np.diag(X.var(axis=0))
             points = X + epsilon * X.std(axis=0) * noise
             labels, clear = plain_labels(model.weights_, model.means_, covariances, points)
             assert clear.all()
             kept += labels == fit.labels_
-    levels = fit.epsilons_ if len(fit.epsilons_) == len(EPSILONS) else EPSILONS
     np.testing.assert_allclose(fit.point_stability_, kept / (2 * len(levels)))
