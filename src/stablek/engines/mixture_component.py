@@ -106,16 +106,12 @@ class Component:
     ) -> Floats:
         """Log of the density at points that noise moves, (n, n_epsilons)."""
         gaps, squares = points - self.mean, epsilons**2
-        along, _ = self._project(gaps)
-        beside, _ = self._project(moves)
-        if growth is None:
-            u, w, variances = (
-                along @ self.factor,
-                beside @ self.factor,
-                np.ones((len(self.factor), 1)),
-            )
-        else:
-            u, w = along @ growth.factor, beside @ growth.factor
+        along = gaps if self.axes is None else gaps @ self.axes
+        beside = moves if self.axes is None else moves @ self.axes
+        factor = self.factor if growth is None else growth.factor
+        u, w = along @ factor, beside @ factor
+        variances = np.ones((len(factor), 1))
+        if growth is not None:
             variances = 1.0 + growth.along[:, None] * squares
         shares = 1.0 / variances
         total = (u * u) @ shares + epsilons * (2.0 * u * w @ shares) + squares * (w * w @ shares)

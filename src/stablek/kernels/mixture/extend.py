@@ -70,7 +70,8 @@ def extend_agreements(
     result, sums = np.empty((N_SUMS, k_values.shape[0], n_levels)), np.empty(N_SUMS)
     block = block_size(n_features)
     points, moves = np.empty((n_features, block)), np.empty((n_features, block))
-    gaps, u, w = np.empty((3, n_features, block))
+    gaps = np.empty((n_features, block))
+    u, w = np.empty((n_features, block)), np.empty((n_features, block))
     terms, log = np.empty((3, block)), np.empty(block)
     knows_noise = growths.shape[0] > 0
     best, found = np.empty((n_levels, block)), np.empty((n_levels, block), np.intp)
@@ -277,8 +278,36 @@ def _turn(vectors: Floats, factor: Floats, size: int, out: Floats) -> None:
             first[i] = one[i] * a + two[i] * c
             second[i] = one[i] * b + two[i] * d
     else:
-        for column in range(n_features):
-            project(vectors, factor, column, n_features, size, out[column])
+        for column in range(0, n_features - 1, 2):
+            _project_two(vectors, factor, column, size, out[column], out[column + 1])
+        if n_features % 2:
+            last = n_features - 1
+            project(vectors, factor, last, n_features, size, out[last])
+
+
+@inner
+def _project_two(
+    vectors: Floats, factor: Floats, column: int, size: int, one: Floats, two: Floats
+) -> None:
+    """Multiply vectors with two columns, four features at a time: half as many reads."""
+    n_features = vectors.shape[0]
+    whole = n_features - n_features % 4
+    for i in range(size):
+        one[i] = two[i] = 0.0
+    for f in range(0, whole, 4):
+        x0, x1, x2, x3 = vectors[f], vectors[f + 1], vectors[f + 2], vectors[f + 3]
+        a0, a1 = factor[f, column], factor[f + 1, column]
+        a2, a3 = factor[f + 2, column], factor[f + 3, column]
+        b0, b1 = factor[f, column + 1], factor[f + 1, column + 1]
+        b2, b3 = factor[f + 2, column + 1], factor[f + 3, column + 1]
+        for i in range(size):
+            one[i] = one[i] + x0[i] * a0 + x1[i] * a1 + x2[i] * a2 + x3[i] * a3
+            two[i] = two[i] + x0[i] * b0 + x1[i] * b1 + x2[i] * b2 + x3[i] * b3
+    for f in range(whole, n_features):
+        x0, a0, b0 = vectors[f], factor[f, column], factor[f, column + 1]
+        for i in range(size):
+            one[i] += x0[i] * a0
+            two[i] += x0[i] * b0
 
 
 @inner
