@@ -21,6 +21,9 @@ def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
     The committed rows with ``epsilons="auto"`` come from the first version of stablek, which
     searched for noise levels. Today "auto" is a fixed grid. The entry "levels" keeps the rows of
     the two rules apart; see `study.plan.Run.former`.
+
+    The entry "relabel" says "extend" for the paper's extended version, which stablek now calls
+    "predict". The entry is part of the keys of committed rows, so it keeps its word.
     """
     settings = {
         "k_max": protocol.k_max,
@@ -43,6 +46,8 @@ def stadion(X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]) 
     """Stadion with these settings, unfitted."""
     options = dict(settings)
     options.pop("levels", None)  # part of the key only
+    if options["relabel"] == "extend":  # the paper's extended version
+        options["relabel"] = "predict"
     first, last = options.pop("omega")
     epsilons = options.pop("epsilons")
     if epsilons == "sqrt":  # the paper's grid, which is also what "auto" means today

@@ -17,6 +17,7 @@ CASES = {
     "ward": (AgglomerativeClustering(), "refit"),
     "average": (AgglomerativeClustering(linkage="average"), "refit"),
     "mixture-extend": (GaussianMixture(), "extend"),
+    "mixture-predict": (GaussianMixture(), "predict"),
     "mixture-refit": (GaussianMixture(), "refit"),
     "svd-mixture": (SVDGaussianMixture(), "extend"),
     "kmeans-mixture": (KMeansGaussianMixture(n_init=2), "extend"),

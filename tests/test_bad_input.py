@@ -94,7 +94,10 @@ BAD_PARAMETERS = [
     ({"epsilons": [1.5], "perturbation": "subsample"}, "below 1, got 1.5"),
     ({"n_epsilons": 1}, "n_epsilons must be an integer of at least 2, got 1"),
     ({"n_perturbations": 0}, "n_perturbations must be an integer of at least 1, got 0"),
-    ({"relabel": "again"}, r"relabel must be one of \['auto', 'refit', 'extend'\], got 'again'"),
+    (
+        {"relabel": "again"},
+        r"relabel must be one of \['auto', 'refit', 'extend', 'predict'\], got 'again'",
+    ),
     ({"noise_scale": "row"}, "noise_scale must be one of"),
     ({"similarity": "arj"}, r"similarity must be one of \[.*'ari'.*got 'arj'"),
     ({"perturbation": "nois"}, "perturbation must be one of"),

@@ -181,7 +181,7 @@ SHELL_CASES = [
     ("stablek test --re", ["--reference-sets"]),
     ("stablek select f.csv --one-cluster ", ["test", "crossing", "never"]),
     ("stablek select --alg", ["--algorithm"]),
-    ("stablek select f.csv --relabel ", ["auto", "refit", "extend"]),
+    ("stablek select f.csv --relabel ", ["auto", "refit", "extend", "predict"]),
     ("stablek select f.csv --algorithm b", ["bisecting", "birch"]),
     ("stablek compare --me", ["--methods"]),
     ("stablek datasets ", ["list", "fetch"]),

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import stablek.engines.mixture
 import stablek.mixture
 from stablek import Stadion, seeding
-from stablek.engines import mixture_wide
+from stablek.engines import mixture_component
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
 from stablek.engines.mixture import MixtureEngine, unsupported
@@ -58,7 +58,7 @@ def everything_wide(monkeypatch):
 
 def in_blocks_of(size, monkeypatch):
     """Use matrix products of few points at a time; keep components only of few points."""
-    monkeypatch.setattr(mixture_wide, "_BLOCK", size)
+    monkeypatch.setattr(mixture_component, "_BLOCK", size)
     monkeypatch.setattr(ways, "_KEPT_POINTS", size)
 
 
@@ -66,7 +66,7 @@ def engine(**parameters):
     return MixtureEngine(GaussianMixture(**parameters))
 
 
-def setting(X, perturbation="uniform", similarity="ari", relabel="extend", entropy=7):
+def setting(X, perturbation="uniform", similarity="ari", relabel="predict", entropy=7):
     return Setting(
         entropy,
         resolve_perturbation(perturbation),
@@ -353,7 +353,7 @@ def test_refit_paths_are_within_sampling_error_of_a_plain_loop():
     assert (abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 3 * error + 1e-3).all()
 
 
-@pytest.mark.parametrize("relabel", ["extend", "refit"])
+@pytest.mark.parametrize("relabel", ["extend", "predict", "refit"])
 @pytest.mark.parametrize("kind", ["full", "spherical"])
 def test_pieces_and_threads_give_the_same_bits(relabel, kind):
     X = blobs(150)
@@ -412,7 +412,7 @@ DEGENERATE = {
 
 
 @pytest.mark.parametrize("clusterer", [GaussianMixture, SVDGaussianMixture, KMeansGaussianMixture])
-@pytest.mark.parametrize("relabel", ["extend", "refit"])
+@pytest.mark.parametrize("relabel", ["extend", "predict", "refit"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -438,7 +438,7 @@ def test_degenerate_data_gives_finite_results_or_the_documented_error(
         assert set(parts[0].labels) <= set(range(k))
 
 
-@pytest.mark.parametrize("relabel", ["extend", "refit"])
+@pytest.mark.parametrize("relabel", ["extend", "predict", "refit"])
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_degenerate_data_gives_finite_results_in_wide_models_too(everything_wide, name, relabel):

@@ -22,7 +22,7 @@ NARROW = [info.name for info in list_benchmark() if info.n_features <= 32]
 def agree(clusterer, param_name, name, ks):
     X = StandardScaler().fit_transform(fetch_benchmark(name)[0])
     setting = Setting(
-        0, PERTURBATIONS["uniform"], X.std(axis=0), SIMILARITIES["ari"], relabel="extend"
+        0, PERTURBATIONS["uniform"], X.std(axis=0), SIMILARITIES["ari"], relabel="predict"
     )
     fast = engine_for(clusterer, param_name)
     generic = GenericEngine(clusterer, param_name)

@@ -187,7 +187,7 @@ def _recluster(
     n_batches = _TASKS_PER_WORKER * n_workers(n_jobs)
     batches, order = _batches([r.rows for r in requests], len(X), engine, n_batches)
     done = run(
-        partial(engine.references, keep_models=setting.relabel == "extend"),
+        partial(engine.references, keep_models=setting.relabel != "refit"),
         [(X, [requests[i] for i in batch], setting.entropy) for batch in batches],
         n_jobs=n_jobs,
         prefer=engine.prefer,

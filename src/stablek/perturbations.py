@@ -94,6 +94,11 @@ class Perturbation:
         return self.noise is not None
 
     @property
+    def noise_variance(self) -> float | None:
+        """Variance of additive noise at level 1, in units of scale squared; None for others."""
+        return {None: None, "uniform": 1.0 / 3.0, "gaussian": 1.0}[self.noise]
+
+    @property
     def no_extension(self) -> str | None:
         """Why the reference model cannot label the perturbed points; None if it can."""
         if self.resamples:

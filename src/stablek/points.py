@@ -62,7 +62,7 @@ def _kept(
             labels = labels[first]
             n_present = np.broadcast_to(n_present, len(X)).copy()
         reference = partition.labels[at]
-        same = labels == reference if setting.relabel == "extend" else _matched(reference, labels)
+        same = _matched(reference, labels) if setting.relabel == "refit" else labels == reference
         n_kept[at] += same
         n_present[at] += 1
     return n_kept, n_present

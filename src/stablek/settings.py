@@ -123,16 +123,18 @@ def _deviation(column: Floats) -> float:
 
 def _resolve_relabel(
     relabel: str, clusterer: Any, perturbation: Perturbation
-) -> Literal["refit", "extend"]:
-    validation.check_choice("relabel", relabel, ["auto", "refit", "extend"])
+) -> Literal["refit", "extend", "predict"]:
+    validation.check_choice("relabel", relabel, ["auto", "refit", "extend", "predict"])
     reason = perturbation.no_extension
     if reason is not None:
         reason = f"perturbation {perturbation.name!r} does not allow it: {reason}"
     elif not hasattr(clusterer, "predict"):
         reason = f"{type(clusterer).__name__} cannot predict"
-    if relabel == "extend" and reason is not None:
-        raise ValueError(f"relabel='extend' is not possible: {reason}. Use relabel='refit'")
-    return "extend" if relabel != "refit" and reason is None else "refit"
+    if relabel == "refit" or (relabel == "auto" and reason is not None):
+        return "refit"
+    if reason is not None:
+        raise ValueError(f"relabel={relabel!r} is not possible: {reason}. Use relabel='refit'")
+    return "predict" if relabel == "predict" else "extend"
 
 
 def _warned(similarity: Similarity) -> Similarity:

@@ -322,9 +322,10 @@ def _add_k(group: Any) -> None:
 def _add_settings(group: Any) -> None:
     group.add_argument(
         "--relabel",
-        choices=("auto", "refit", "extend"),
-        help="how perturbed copies get labels: run the algorithm again, or extend the first "
-        "partition (stadion only; default: auto, which extends if the algorithm can)",
+        choices=("auto", "refit", "extend", "predict"),
+        help="how perturbed copies get labels: run the algorithm again, extend the first "
+        "partition (mixtures take the noise into account), or let it predict as it is "
+        "(stadion only; default: auto, which extends if the algorithm can)",
     )
     group.add_argument(
         "--omega",

@@ -217,8 +217,8 @@ class AgglomerativeEngine:
 
 
 def _refuse_extension(setting: Setting) -> None:
-    if setting.relabel == "extend":
+    if setting.relabel != "refit":
         raise ValueError(
-            "relabel='extend' needs a clusterer that can predict, which AgglomerativeClustering "
-            "cannot: use relabel='refit'"
+            f"relabel={setting.relabel!r} needs a clusterer that can predict, which "
+            f"AgglomerativeClustering cannot: use relabel='refit'"
         )

@@ -27,7 +27,21 @@ class Setting:
     perturbation: Perturbation
     scale: Floats
     similarity: Similarity
-    relabel: Literal["refit", "extend"]
+    relabel: Literal["refit", "extend", "predict"]
+    """How a copy gets its labels: by a new fit; by the reference model, which may take the noise
+    into account; or by the literal ``predict`` of the reference model."""
+
+    @property
+    def noise_deviation(self) -> Floats | None:
+        """Standard deviation of each feature's noise at level 1, for models that add it.
+
+        None if models shall label noisy points as they are: for ``relabel="predict"``, and for
+        perturbations that are not additive.
+        """
+        variance = self.perturbation.noise_variance
+        if self.relabel != "extend" or variance is None:
+            return None
+        return np.asarray(self.scale * np.sqrt(variance))
 
 
 class Engine(Protocol):

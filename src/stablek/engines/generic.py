@@ -101,7 +101,7 @@ class GenericEngine:
         return [self._label(noisy, partition, draw, setting) for partition in partitions]
 
     def _label(self, noisy: Floats, partition: Partition, draw: int, setting: Setting) -> Ints:
-        if setting.relabel == "extend":
+        if setting.relabel != "refit":
             return np.asarray(partition.model.predict(noisy), dtype=np.intp)
         if self.values_are_k and partition.k >= len(noisy):
             return np.arange(len(noisy))  # a subsample can be smaller than K

@@ -105,7 +105,7 @@ class MixtureEngine:
         self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
     ) -> list[Floats]:
         """Similarity of reference and perturbed labels, (n_partitions, n_epsilons) per group."""
-        if setting.relabel == "extend" and setting.similarity.of_agreement is not None:
+        if setting.relabel != "refit" and setting.similarity.of_agreement is not None:
             noise = additive_noise(X, draw, setting)
             if noise is not None:
                 return _extended(X, noise, groups, epsilons, setting)
@@ -212,9 +212,10 @@ class MixtureEngine:
         The labels are a list with one array for each partition of the group.
         """
         copies = _perturbed(X, groups, draw, epsilons, setting)
-        if setting.relabel == "extend":
-            for points, rows, partitions in copies:
-                yield rows, [partition.model.predict(points) for partition in partitions]
+        if setting.relabel != "refit":
+            for points, rows, epsilon, partitions in copies:
+                models = [p.model.at(epsilon, setting.noise_deviation) for p in partitions]
+                yield rows, [model.predict(points) for model in models]
         else:
             for batch in _batches(copies):
                 yield from self._refitted(batch, setting.entropy, draw)
@@ -237,10 +238,11 @@ class MixtureEngine:
 
 
 class _Copy(NamedTuple):
-    """Perturbed points of a group, the rows that were kept, and the partitions of the group."""
+    """Perturbed points of a group, the rows that were kept, the level, and the partitions."""
 
     points: Floats
     rows: Ints | None
+    epsilon: float
     partitions: tuple[Partition, ...]
 
 
@@ -253,7 +255,9 @@ def _perturbed(
         source = Draw(setting.entropy, draw, len(X), group.rows)
         for epsilon in epsilons:
             noisy, rows = perturb(points, epsilon, setting.scale, source, setting.perturbation)
-            yield _Copy(np.asarray(noisy, dtype=np.float64), rows, group.partitions)
+            yield _Copy(
+                np.asarray(noisy, dtype=np.float64), rows, float(epsilon), group.partitions
+            )
 
 
 def _batches(copies: Iterator[_Copy]) -> Iterator[list[_Copy]]:
@@ -275,7 +279,7 @@ def _batches(copies: Iterator[_Copy]) -> Iterator[list[_Copy]]:
 def _extended(
     X: Floats, noise: Floats, groups: Sequence[Group], epsilons: Floats, setting: Setting
 ) -> list[Floats]:
-    """Similarities under `extend` of all groups and noise levels, in few kernel calls."""
+    """Similarities without refits of all groups and noise levels, in few kernel calls."""
     result: dict[int, Floats] = {}
     together = []
     for g, group in enumerate(groups):
@@ -301,8 +305,8 @@ def _similarities(
     if not models:
         return [np.empty((0, len(epsilons))) for _ in groups]
     packed = pack(groups, len(X))
-    wide = isinstance(models[0], WideMixture)
-    sums = (wide_agreements if wide else narrow_agreements)(models, X, noise, epsilons, packed)
+    agreements = wide_agreements if isinstance(models[0], WideMixture) else narrow_agreements
+    sums = agreements(models, X, noise, epsilons, packed, setting.noise_deviation)
     return unpack(sums, packed, setting)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,9 @@ class Mixture:
     n_iter: int
     converged: bool
     subspace: Subspace | None = None
+    _turned: dict[bytes, tuple[Floats, Floats]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def compact(self) -> Mixture:
         """The mixture without what only users ask for."""
@@ -47,6 +50,39 @@ class Mixture:
         if self.subspace is not None:
             points = self.subspace.coordinates(points)
         return _assign(self, np.ascontiguousarray(points.T))
+
+    def turned(self, deviation: Floats) -> tuple[Floats, Floats]:
+        """Factors and growths for points with noise, as `stablek.kernels.mixture.extend` says.
+
+        They are computed once, for all draws.
+
+        Parameters
+        ----------
+        deviation : ndarray of shape (n_features,)
+            Standard deviation of each feature's noise at level 1.
+
+        Returns
+        -------
+        factors : ndarray of shape (k, q, p)
+        growths : ndarray of shape (k, p)
+        """
+        key = deviation.tobytes()
+        if key not in self._turned:
+            self._turned[key] = _turn(self.factors, deviation, self.subspace)
+        return self._turned[key]
+
+    def at(self, epsilon: float, deviation: Floats | None) -> Mixture:
+        """The mixture of points with noise of one level; itself without noise."""
+        if epsilon == 0.0 or deviation is None:
+            return self
+        factors, growths = self.turned(deviation)
+        variances = 1.0 + epsilon**2 * growths
+        factors = factors / np.sqrt(variances)[:, None]
+        if factors.shape[1] > 1:  # upper triangular again: the decomposition RQ, without Q
+            upper: Any = np.linalg.qr(factors[:, ::-1].transpose(0, 2, 1), mode="r")
+            factors = np.ascontiguousarray(upper.transpose(0, 2, 1)[:, ::-1, ::-1])
+        offsets = self.offsets - 0.5 * np.log(variances).sum(axis=1)
+        return replace(self, covariances=None, factors=factors, offsets=offsets)
 
 
 class NarrowFitter:
@@ -103,8 +139,28 @@ def _assign(model: Mixture, points: Floats) -> Ints:
     return labels
 
 
+def _turn(factors: Floats, deviation: Floats, subspace: Subspace | None) -> tuple[Floats, Floats]:
+    """Turn the columns of factors so that noise leaves the coordinates uncorrelated."""
+    if factors.shape[1] == 1 and subspace is None:  # the axes of the noise
+        return factors, (factors[:, 0] * deviation) ** 2
+    tied = bool((factors == factors[0]).all())
+    own = factors[:1] if tied else factors
+    noise = deviation[:, None] * (own if subspace is None else subspace.axes @ own)
+    growths, turns = np.linalg.eigh(noise.transpose(0, 2, 1) @ noise)
+    turned, growths = own @ turns, np.maximum(growths, 0.0)
+    if tied:
+        k = len(factors)
+        return np.repeat(turned, k, axis=0), np.repeat(growths, k, axis=0)
+    return turned, growths
+
+
 def narrow_agreements(
-    models: Sequence[Mixture], X: Floats, noise: Floats, epsilons: Floats, packed: PackedGroups
+    models: Sequence[Mixture],
+    X: Floats,
+    noise: Floats,
+    epsilons: Floats,
+    packed: PackedGroups,
+    deviation: Floats | None,
 ) -> Floats:
     """Sums over the contingency tables of reference labels and labels of the noisy points.
 
@@ -118,6 +174,8 @@ def narrow_agreements(
         Noise levels.
     packed : PackedGroups
         The groups.
+    deviation : ndarray of shape (n_features,) or None
+        Standard deviation of the noise at level 1; None for models that ignore the noise.
 
     Returns
     -------
@@ -126,12 +184,18 @@ def narrow_agreements(
     """
     from stablek.kernels.mixture.extend import extend_agreements
 
+    if deviation is None:
+        factors, growths = [model.factors for model in models], [np.empty((0, X.shape[1]))]
+    else:
+        turned = [model.turned(deviation) for model in models]
+        factors, growths = [f for f, _ in turned], [g for _, g in turned]
     return extend_agreements(
         np.ascontiguousarray(X),
         np.ascontiguousarray(noise),
         np.asarray(epsilons, dtype=np.float64),
         packed,
         np.concatenate([model.means for model in models]),
-        np.concatenate([model.factors for model in models]),
+        np.concatenate(factors),
         np.concatenate([model.offsets for model in models]),
+        np.concatenate(growths),
     )

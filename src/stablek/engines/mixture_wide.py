@@ -9,145 +9,22 @@ that several mixtures share is computed once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
 from scipy.special import logsumexp
 
-from stablek.blocks import blocks
+from stablek.engines.mixture_component import Component, row_blocks
 from stablek.engines.subspace import Subspace
 from stablek.kernels.packed import PackedGroups
 from stablek.mixture import SINGULAR
 
-__all__ = ["Component", "Components", "WideFitter", "WideMixture", "wide_agreements"]
+__all__ = ["Components", "WideFitter", "WideMixture", "wide_agreements"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
-_BLOCK = 1 << 12  # rows per block, which bounds the memory for many points
-_TINY = 10.0 * np.finfo(float).eps  # scikit-learn adds this to the masses of components
-
-
-@dataclass(frozen=True, eq=False)
-class Component:
-    """One Gaussian of a mixture.
-
-    Parameters
-    ----------
-    mass : float
-        Sum of its shares in the points.
-    mean : ndarray of shape (p,)
-    axes : ndarray of shape (p, q) or None
-        Orthonormal axes of its points; None for the whole space.
-    factor : ndarray of shape (q, q)
-        Upper triangular C with C C' the inverse of the covariance along the axes.
-    ridge : float
-        Variance off the axes.
-    peak : float
-        Log of the density at the mean.
-    """
-
-    mass: float
-    mean: Floats
-    axes: Floats | None
-    factor: Floats
-    ridge: float
-    peak: float
-
-    @classmethod
-    def of(cls, points: Floats, share: Floats, ridge: float) -> Component | None:
-        """Component with these shares in the points; None if its covariance is singular."""
-        own, p = np.flatnonzero(share), points.shape[1]
-        mass = float(share.sum()) + _TINY
-        mean = share @ points / mass
-        weights = np.sqrt(share / mass)[:, None]
-        axes = None
-        if len(own) < p:
-            if not ridge > 0.0:
-                return None
-            axes, gaps = np.linalg.qr(((points[own] - mean) * weights[own]).T)
-            covariance = gaps @ gaps.T
-        else:
-            covariance = np.zeros((p, p))
-            for block in blocks(len(points), _BLOCK):
-                gaps = (points[block] - mean) * weights[block]
-                covariance += gaps.T @ gaps
-        covariance[np.diag_indices_from(covariance)] += ridge
-        if not np.isfinite(covariance).all():
-            return None
-        # The whole matrix, which users get, is singular if its digits do not reach the ridge.
-        largest = np.abs(covariance).sum(axis=0).max(initial=0.0)  # equal points span no axis
-        if axes is not None and ridge < np.finfo(float).eps * largest:
-            return None
-        try:
-            lower = cholesky(covariance, lower=True)
-        except np.linalg.LinAlgError:
-            return None
-        peak = -np.log(np.diagonal(lower)).sum() - 0.5 * p * np.log(2.0 * np.pi)
-        if axes is not None:
-            peak -= 0.5 * (p - len(own)) * np.log(ridge)
-        factor = solve_triangular(lower, np.eye(len(lower)), lower=True).T
-        return cls(mass, mean, axes, np.ascontiguousarray(factor), ridge, float(peak))
-
-    def log_density(self, points: Floats) -> Floats:
-        """Log of the density at the points."""
-        log = np.empty(len(points))
-        for block in blocks(len(points), _BLOCK):
-            gaps = points[block] - self.mean
-            along, scaled = self._project(gaps)
-            square = self._products(gaps, gaps, along, along, scaled, scaled)
-            log[block] = self.peak - 0.5 * square
-        return log
-
-    def expand(self, points: Floats, moves: Floats) -> Floats:
-        """Coefficients, (3, n), of the squared distance to the mean as a function of the level.
-
-        Distances are in units of the deviation: `log_density` is the peak minus half of one.
-        """
-        gaps = points - self.mean
-        along, scaled = self._project(gaps)
-        beside, moved = self._project(moves)
-        terms = np.empty((3, len(points)))
-        terms[0] = self._products(gaps, gaps, along, along, scaled, scaled)
-        terms[1] = 2.0 * self._products(gaps, moves, along, beside, scaled, moved)
-        terms[2] = self._products(moves, moves, beside, beside, moved, moved)
-        return terms
-
-    def covariance(self) -> Floats:
-        """Covariance as a (p, p) matrix."""
-        inverse = solve_triangular(self.factor, np.eye(len(self.factor)))
-        along = inverse.T @ inverse
-        if self.axes is None:
-            return np.asarray(along)
-        along[np.diag_indices_from(along)] -= self.ridge
-        whole = self.axes @ along @ self.axes.T
-        whole[np.diag_indices_from(whole)] += self.ridge
-        return np.asarray(whole)
-
-    def _project(self, vectors: Floats) -> tuple[Floats, Floats]:
-        """Components of vectors along the axes, and the same in units of the deviation."""
-        along = vectors if self.axes is None else vectors @ self.axes
-        return along, along @ self.factor
-
-    def _products(
-        self, one: Floats, two: Floats, along: Floats, beside: Floats, u: Floats, v: Floats
-    ) -> Floats:
-        """Products of vectors in units of the deviation.
-
-        `along` and `beside` are their parts along the axes; u and v are these parts in units of
-        the deviation.
-        """
-        products = _dot(u, v)
-        if self.axes is not None:
-            products += (_dot(one, two) - _dot(along, beside)) / self.ridge
-        return products
-
-
-def _dot(one: Floats, two: Floats) -> Floats:
-    return np.asarray(np.einsum("ij,ij->i", one, two))
 
 
 class Components:
@@ -224,12 +101,6 @@ class WideMixture:
         return np.stack([component.mean for component in self.components])
 
     @property
-    def offsets(self) -> Floats:
-        """Log of weight times density at the mean, for each component."""
-        peaks = np.array([component.peak for component in self.components])
-        return np.asarray(np.log(self.weights) + peaks)
-
-    @property
     def covariances(self) -> Floats:
         """Covariances of the components, (k, p, p)."""
         return np.stack([component.covariance() for component in self.components])
@@ -257,6 +128,13 @@ class WideMixture:
         if self.subspace is not None:
             points = self.subspace.coordinates(points)
         return _highest(self.log_densities(Components(points, 0.0, keeps=False)))
+
+    def at(self, epsilon: float, deviation: Floats | None) -> WideMixture:
+        """The mixture of points with noise of one level; itself without noise."""
+        if epsilon == 0.0 or deviation is None:
+            return self
+        components = [c.at(epsilon, c.growth(deviation, self.subspace)) for c in self.components]
+        return replace(self, components=tuple(components))
 
     def bic(self, X: Floats) -> float:
         """Bayesian information criterion of the mixture; lower is better."""
@@ -335,6 +213,7 @@ def wide_agreements(
     noise: Floats,
     epsilons: Floats,
     packed: PackedGroups,
+    deviation: Floats | None,
 ) -> Floats:
     """Sums over the contingency tables of reference labels and labels of the noisy points.
 
@@ -348,25 +227,31 @@ def wide_agreements(
         Noise levels.
     packed : PackedGroups
         One group, of all rows of X.
+    deviation : ndarray of shape (n_features,) or None
+        Standard deviation of the noise at level 1; None for models that ignore the noise.
 
     Returns
     -------
     ndarray of shape (7, n_models, n_epsilons)
         The fields of `stablek.similarity.Agreement`.
     """
-    from stablek.kernels.mixture.extend import count_moved, sum_tables
+    from stablek.kernels.mixture.extend import count_highest, sum_tables
 
     all_labels = packed.labels.reshape(len(models), len(X))
     tables = [
         np.zeros((len(epsilons), n_labels, k), dtype=np.intp)
         for n_labels, k in zip(packed.n_labels, packed.k_values, strict=True)
     ]
-    for block in blocks(len(X), _BLOCK):
-        terms: dict[int, Floats] = {}
+    for block in row_blocks(len(X), len(epsilons)):
+        known: dict[int, Floats] = {}
         for model, labels, table in zip(models, all_labels, tables, strict=True):
             for component in model.components:
-                if id(component) not in terms:
-                    terms[id(component)] = component.expand(X[block], noise[block])
-            own = np.stack([terms[id(component)] for component in model.components])
-            count_moved(own, model.offsets, epsilons, labels[block], table)
+                if id(component) not in known:
+                    growth = None
+                    if deviation is not None:
+                        growth = component.growth(deviation, model.subspace)
+                    moved = component.moved(X[block], noise[block], epsilons, growth)
+                    known[id(component)] = moved
+            logs = np.stack([known[id(component)] for component in model.components])
+            count_highest(logs, np.log(model.weights), epsilons, labels[block], table)
     return np.stack([sum_tables(table) for table in tables], axis=1)

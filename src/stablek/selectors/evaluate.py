@@ -70,7 +70,7 @@ def evaluate_partition(
     *,
     clusterer: Any = None,
     omega: Sequence[int] = range(2, 6),
-    relabel: Literal["refit", "extend"] = "refit",
+    relabel: Literal["refit", "extend", "predict"] = "refit",
     perturbation: str | Callable[..., Any] = "uniform",
     n_perturbations: int = 10,
     epsilons: Any = "auto",
@@ -91,9 +91,10 @@ def evaluate_partition(
     clusterer : estimator, default=None
         Clusters the perturbed copies with as many clusters as the labels have, and the points
         of each cluster again. None is ``KMeans(n_init=10)``.
-    relabel : {"refit", "extend"}, default="refit"
-        "extend" gives a noisy point the label of the nearest point of X instead of running the
-        clusterer again; inside the clusters the clusterer's own models label the points.
+    relabel : {"refit", "extend", "predict"}, default="refit"
+        "extend" and "predict" give a noisy point the label of the nearest point of X instead of
+        running the clusterer again. Inside the clusters the clusterer's own models label the
+        points, as for `stablek.Stadion`.
     omega, perturbation, n_perturbations, epsilons, n_epsilons, noise_scale, similarity, \
 random_state, n_jobs
         As for `stablek.Stadion`.
@@ -122,7 +123,7 @@ random_state, n_jobs
         perturbation=perturbation,
         scale=noise_scale,
         similarity=similarity,
-        relabel=validation.check_choice("relabel", relabel, ["refit", "extend"]),
+        relabel=validation.check_choice("relabel", relabel, ["refit", "extend", "predict"]),
     )
     omega = validation.check_omega(omega)
     n_draws = validation.check_count("n_perturbations", n_perturbations)
@@ -202,7 +203,7 @@ def _check(X: Any, labels: ArrayLike) -> tuple[Floats, Ints]:
 def _given_partition(X: Floats, labels: Ints, setting: Setting) -> Partition:
     """The labels as a partition; its model, if one is needed, is the nearest point of X."""
     model = None
-    if setting.relabel == "extend":
+    if setting.relabel != "refit":
         model = KNeighborsClassifier(n_neighbors=1).fit(X, labels)
     return Partition(_Given(len(np.unique(labels[labels >= 0]))), labels, model)
 

@@ -50,11 +50,12 @@ class Stadion(BaseSelector):
         Candidate numbers of clusters, ascending. With ``param_name``, any values.
     omega : sequence of int, default=2 to 5
         Numbers of clusters with which each cluster is clustered again.
-    relabel : {"auto", "refit", "extend"}, default="auto"
+    relabel : {"auto", "refit", "extend", "predict"}, default="auto"
         How a perturbed copy gets its labels. "refit" runs the clusterer again (the paper's
-        standard version); "extend" asks the reference model to label the noisy points (the
-        paper's extended version), which is much cheaper. "auto" extends where the clusterer
-        and the perturbation allow it.
+        standard version). "predict" calls ``predict`` of the reference model (the paper's
+        extended version), which is much cheaper. "extend" does the same, but Gaussian mixtures
+        add the covariance of the noise to that of each component. "auto" extends where the
+        clusterer and the perturbation allow it.
     perturbation : str or callable, default="uniform"
         A name from `stablek.perturbations.PERTURBATIONS`, or ``f(X, epsilon, rng)`` that
         returns a perturbed copy of X.
@@ -139,7 +140,7 @@ class Stadion(BaseSelector):
         re-clustering size that is stable inside, if any.
     point_stability_ : ndarray of shape (n_samples,)
         How often each point keeps its cluster, over the draws and noise levels that count.
-    relabel_ : {"refit", "extend"}
+    relabel_ : {"refit", "extend", "predict"}
         The mode that was used.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -167,7 +168,7 @@ class Stadion(BaseSelector):
         *,
         k_range: Sequence[Any] = tuple(range(1, 11)),
         omega: Sequence[Any] = tuple(range(2, 6)),
-        relabel: Literal["auto", "refit", "extend"] = "auto",
+        relabel: Literal["auto", "refit", "extend", "predict"] = "auto",
         perturbation: str | Callable[..., Any] = "uniform",
         n_perturbations: int = 10,
         epsilons: Any = "auto",

@@ -54,7 +54,7 @@ def structure_test(
     n_reference_sets: int = 10,
     reference_sets: Any = tuple(REFERENCE_SETS),
     max_test_rows: int = 1000,
-    relabel: Literal["auto", "refit", "extend"] = "auto",
+    relabel: Literal["auto", "refit", "extend", "predict"] = "auto",
     perturbation: str | Callable[..., Any] = "uniform",
     noise_scale: Literal["feature", "global"] = "feature",
     similarity: str | Callable[..., float] = "ari",
@@ -196,11 +196,11 @@ def test_for(selector: Any, reference: Reference, setting: Setting) -> Structure
         n_jobs=selector.n_jobs,
         verbose=selector.verbose,
     )
-    extends = setting.relabel == "extend" and reference.values_are_k
+    extends = setting.relabel != "refit" and reference.values_are_k
     if selector.test_clusterer is not None or not extends:
         return test(selector.test_clusterer)
     try:
-        return test(reference.clusterer)
+        return test(reference.clusterer, relabel=setting.relabel)
     except CannotClusterError as error:
         warn_user(f"The structure test uses K-means: {error}")
         return test(None)

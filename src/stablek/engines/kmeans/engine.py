@@ -118,7 +118,7 @@ class KMeansEngine:
                 similarities_of_copies(self._labels, X, group, draw, epsilons, setting)
                 for group in groups
             ]
-        if setting.relabel == "extend":
+        if setting.relabel != "refit":
             sums = extended_sums(X, groups, draw, epsilons, setting)
         else:
             parameters = self._parameters(X.shape[1], setting.entropy, "refit", draw)
@@ -132,7 +132,7 @@ class KMeansEngine:
         """Rows and labels of the perturbed copy of X, for each noise level."""
         from stablek.engines.kmeans.similarities import extended_labels
 
-        if setting.perturbation.is_additive and setting.relabel == "extend":
+        if setting.perturbation.is_additive and setting.relabel != "refit":
             copies = extended_labels(X, partition, draw, epsilons, setting)
             return [(None, labels) for labels in copies]
         return relabeled_copies(self._labels, X, partition, draw, epsilons, setting)
@@ -189,7 +189,7 @@ class KMeansEngine:
         if not np.isfinite(noisy).all():
             raise ValueError(f"perturbation {name!r} gave NaN or infinity")
         same_features = n_features == partitions[0].model.shape[1]
-        if setting.relabel == "extend":
+        if setting.relabel != "refit":
             if not same_features:
                 raise ValueError(
                     f"perturbation {name!r} gave {n_features} features "

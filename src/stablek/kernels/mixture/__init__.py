@@ -10,7 +10,7 @@ Layers, from bottom to top:
    them into a mixture. There are four kinds of covariances: full, tied, diagonal, spherical.
 3. `fit`: EM from labeled points, with the stopping rule of scikit-learn.
 4. `extend`: labels that reference mixtures give to noisy points, counted for all groups of points
-   and all noise levels in one call. A log density is quadratic in the noise level, so two
+   and all noise levels in one call. The mixtures know the noise or ignore it. In both cases two
    products with the factor of a covariance serve all levels.
 5. `hierarchy`: the model-based agglomeration from which `SVDGaussianMixture` starts. It uses none
    of the layers above.

@@ -60,14 +60,13 @@ def gaps_to(points: Floats, begin: int, size: int, mean: Floats, gaps: Floats) -
 
 
 @inner
-def project(gaps: Floats, factor: Floats, column: int, size: int, out: Floats) -> None:
-    """Multiply the gaps with one column of an upper triangular factor.
+def project(gaps: Floats, factor: Floats, column: int, end: int, size: int, out: Floats) -> None:
+    """Multiply the gaps with one column of a factor, whose entries from `end` on are zero.
 
     The loop takes four features at a time, so that it reads and writes the sums once for four.
     """
     for i in range(size):
         out[i] = 0.0
-    end = column + 1
     whole = end - end % 4
     for feature in range(0, whole, 4):
         g0, g1, g2, g3 = gaps[feature], gaps[feature + 1], gaps[feature + 2], gaps[feature + 3]
@@ -105,7 +104,7 @@ def log_density(
         for i in range(size):
             out[i] = 0.0
         for column in range(n_features):
-            project(gaps, factor, column, size, y)
+            project(gaps, factor, column, column + 1, size, y)
             for i in range(size):
                 out[i] += y[i] * y[i]
     for i in range(size):
