@@ -3,9 +3,12 @@
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import settings
 from sklearn.datasets import make_blobs
+
+from stablek import Stadion
 
 settings.register_profile("stablek", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("stablek")
@@ -26,3 +29,24 @@ def blobs():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three clusters in named columns."""
+    X, _ = make_blobs(150, centers=[[0, 0], [8, 0], [0, 12]], random_state=0)
+    return pd.DataFrame(X, columns=["height", "width"])
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    """A fit that reports and displays show. A module may have data of its own."""
+    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
+    return selector.fit(data)
+
+
+@pytest.fixture(scope="module")
+def crossed(data):
+    """The same by the paper's rule."""
+    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
+    return selector.set_params(one_cluster="crossing").fit(data)

@@ -48,19 +48,6 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def fitted(data):
-    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
-    return selector.fit(data)
-
-
-@pytest.fixture(scope="module")
-def crossed(data):
-    """The same by the paper's rule."""
-    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
-    return selector.set_params(one_cluster="crossing").fit(data)
-
-
-@pytest.fixture(scope="module")
 def nothing():
     """A fit on data without clusters."""
     X = np.random.default_rng(0).uniform(size=(120, 2))

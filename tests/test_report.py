@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import AgglomerativeClustering
-from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -34,25 +33,6 @@ EVIL = [
     "x" * 5000,
     "line\u2028break|pipe`tick*star_",
 ]
-
-
-@pytest.fixture(scope="module")
-def data():
-    X, _ = make_blobs(150, centers=[[0, 0], [8, 0], [0, 12]], random_state=0)
-    return pd.DataFrame(X, columns=["height", "width"])
-
-
-@pytest.fixture(scope="module")
-def fitted(data):
-    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
-    return selector.fit(data)
-
-
-@pytest.fixture(scope="module")
-def crossed(data):
-    """The same by the paper's rule."""
-    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
-    return selector.set_params(one_cluster="crossing").fit(data)
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,8 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import t as student
-from sklearn.datasets import make_blobs
 
 from pages import Page
 from stablek import Stadion
@@ -18,25 +16,6 @@ from stablek.report.markdown import render_markdown
 from stablek.results import Member, StabilityPaths
 from stablek.selectors.index import Silhouette
 from stablek.selectors.subsamples import SubsampleFrequency, subsample_frequency
-
-
-@pytest.fixture(scope="module")
-def data():
-    X, _ = make_blobs(150, centers=[[0, 0], [8, 0], [0, 12]], random_state=0)
-    return pd.DataFrame(X, columns=["height", "width"])
-
-
-@pytest.fixture(scope="module")
-def fitted(data):
-    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
-    return selector.fit(data)
-
-
-@pytest.fixture(scope="module")
-def crossed(data):
-    """The same by the paper's rule."""
-    selector = Stadion(k_range=range(1, 6), n_perturbations=3, n_epsilons=5, random_state=0)
-    return selector.set_params(one_cluster="crossing").fit(data)
 
 
 @pytest.fixture(scope="module")
