@@ -18,6 +18,7 @@ __all__ = [
     "pvalue_text",
     "reference_band",
     "selected_index",
+    "single_choice",
     "stability_curves",
 ]
 
@@ -61,6 +62,11 @@ def selected_index(estimator: Any) -> int | None:
     chosen = getattr(estimator, "best_value_", getattr(estimator, "n_clusters_", None))
     values = np.asarray(estimator.k_values_).tolist()
     return values.index(chosen) if chosen is not None and chosen in values else None
+
+
+def single_choice(estimator: Any) -> bool:
+    """Whether at most one candidate has a score, so that no other could have been chosen."""
+    return int(np.count_nonzero(~np.isnan(estimator.scores_))) < 2
 
 
 def path_index(estimator: Any) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,13 +14,16 @@ from stablek.perturbations import PERTURBATIONS, Perturbation, resolve_perturbat
 from stablek.similarity import Similarity, resolve_similarity
 from stablek.warning import warn_user
 
-__all__ = ["make_setting", "noise_levels", "noise_scale"]
+__all__ = ["make_setting", "noise_levels", "noise_scale", "warn_unequal_spread"]
 
 Floats = NDArray[np.float64]
 
 _LARGEST_EPSILON = 1e6  # of our own kinds of noise: with much more, squared distances overflow
 _SMALLEST_EPSILON, _LEAST_LARGEST = 0.05, 1.5  # of the geometric grid
 _LARGEST_SHARE = 0.9  # of the rows or features that "auto" leaves out
+_LARGEST_RATIO = 10.0  # of the spreads of features that need no scaling
+_UNCORRELATED = 1e-6
+_MOST_COMPONENTS = 500
 
 
 def make_setting(
@@ -107,12 +110,52 @@ def noise_scale(X: Floats, kind: str) -> Floats:
     array([1., 2.])
     """
     validation.check_choice("noise_scale", kind, ["feature", "global"])
-    scale = np.array([_deviation(column) for column in X.T])
+    scale = _deviations(X)
     if not scale.any():
         warn_user("All features of X are constant: there is nothing to cluster")
     if kind == "global":
         return np.full_like(scale, np.sqrt(np.mean(scale**2)))
     return scale
+
+
+def warn_unequal_spread(X: Floats, names: Sequence[str] | None = None) -> None:
+    """Warn if some features are spread so much wider than others that they alone decide.
+
+    Components of PCA or TruncatedSVD are left alone: their spreads mean something.
+    """
+    scale = _deviations(X)
+    varying = np.flatnonzero(scale)
+    if len(varying) < 2:
+        return
+    widest, narrowest = (int(varying[f(scale[varying])]) for f in (np.argmax, np.argmin))
+    ratio = scale[widest] / scale[narrowest]
+    if ratio <= _LARGEST_RATIO or _are_components(X[:, varying]):
+        return
+    named = [f"column {j}" if names is None else repr(names[j]) for j in (widest, narrowest)]
+    warn_user(
+        f"The spreads of the features differ by a factor of {ratio:,.0f} (standard deviation "
+        f"{scale[widest]:.3g} of {named[0]}, {scale[narrowest]:.3g} of {named[1]}), so the widest "
+        f"decide the clusters. Standardize first, e.g. make_pipeline(StandardScaler(), Stadion()) "
+        f"(the command line does so without --no-scale)"
+    )
+
+
+def _are_components(X: Floats) -> bool:
+    """Whether the columns are orthogonal, as they are or centered."""
+    if X.shape[1] > _MOST_COMPONENTS:
+        return False
+    for origin in (0.0, X.mean(axis=0)):
+        Z = X - origin
+        Z /= np.sqrt(np.einsum("ij,ij->j", Z, Z))
+        cosines = Z.T @ Z
+        np.fill_diagonal(cosines, 0.0)
+        if np.abs(cosines).max() < _UNCORRELATED:
+            return True
+    return False
+
+
+def _deviations(X: Floats) -> Floats:
+    return np.array([_deviation(column) for column in X.T])
 
 
 def _deviation(column: Floats) -> float:

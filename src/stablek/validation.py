@@ -27,6 +27,7 @@ __all__ = [
     "check_k_range",
     "check_omega",
     "check_unmasked",
+    "column_names",
     "find_param_name",
     "n_distinct",
 ]
@@ -57,7 +58,7 @@ def check_data(
     min_samples : int
         Fewest rows allowed.
     """
-    names = _column_names(X)
+    names = column_names(X)
     check_unmasked("X", X)
     _check_no_dates(X)
     _check_columns_numeric(X, names)
@@ -84,7 +85,8 @@ def check_data(
     return array
 
 
-def _column_names(X: Any) -> list[str] | None:
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a frame or table; None if it has none."""
     # Arrow tables call them column_names; scikit-learn reads the other frames' names.
     if hasattr(X, "column_names"):
         return [str(name) for name in X.column_names]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from stablek.candidates import default_k_values
 from stablek.reading import InputError, Layout, Points, read_points, standardize
 from stablek.validation import n_distinct
 
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["check_test_rows", "described", "load", "loading_code", "original", "resolve_k"]
-
-DEFAULT_LARGEST_K = 20
 
 
 def load(args: argparse.Namespace) -> tuple[Points, pd.DataFrame]:
@@ -39,18 +38,17 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def resolve_k(k: tuple[int, ...] | None, points: Points, source: str) -> tuple[int, ...]:
-    """Return the candidates: those given, or 1 to 20, or fewer if the data have fewer rows."""
-    largest = DEFAULT_LARGEST_K if k is None else k[-1]
-    distinct = n_distinct(points.X, largest)
+def resolve_k(k: tuple[int, ...] | None, points: Points, source: str) -> list[int]:
+    """Return the candidates: those given, or the default of the data."""
     if k is None:
-        return tuple(range(1, distinct + 1))
-    if distinct < largest:
+        return list(default_k_values(points.X))
+    distinct = n_distinct(points.X, k[-1])
+    if distinct < k[-1]:
         raise InputError(
-            f"--k asks for {largest} clusters but {source!r} has only {distinct} distinct rows; "
+            f"--k asks for {k[-1]} clusters but {source!r} has only {distinct} distinct rows; "
             f"use --k 1:{distinct}"
         )
-    return k
+    return list(k)
 
 
 def check_test_rows(points: Points, source: str, remedy: str = "use more data") -> None:

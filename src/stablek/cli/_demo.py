@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
 
     X, _ = make_demo()
     selector = make_selector(
-        "stadion", "kmeans", tuple(range(1, 11)), seed=0, jobs=args.jobs, verbose=wants_progress()
+        "stadion", "kmeans", None, seed=0, jobs=args.jobs, verbose=wants_progress()
     )
     with collected_warnings() as warned:
         selector.fit(standardize(X))
@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> None:
     }
     write_report(selector, report, **told)
     write_plot(selector, plot)
-    print(f"{X.shape[0]} points in the plane, K-means, K = 1 to 10: how many clusters?\n")
+    largest = selector.k_values_[-1]
+    print(f"{X.shape[0]} points in the plane, K-means, K = 1 to {largest}: how many clusters?\n")
     print_answer(selector, summarize(selector, **told), sys.stdout, subsamples)
     print(f"wrote {report}, the report to open in a browser")
     print(f"wrote {plot}, the stability paths")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stablek.cli._tables import Table, number
-from stablek.inspection import selected_index
+from stablek.inspection import selected_index, single_choice
 
 __all__ = ["evidence", "notes"]
 
@@ -22,6 +22,8 @@ def evidence(selector: Any) -> Table:
     if hasattr(selector, "stadion_paths_"):
         headers = ["K", "between", "within", "stadion", "frequency"]
         rows = _stadion_rows(selector)
+        if single_choice(selector):
+            headers, rows = headers[:-1], [row[:-1] for row in rows]
     else:
         headers = ["K", "score"]
         rows = [
@@ -47,6 +49,7 @@ def _draws_decide(selector: Any) -> bool:
     chosen = selected_index(selector)
     return (
         hasattr(selector, "selection_frequency_")
+        and not single_choice(selector)
         and chosen is not None
         and not np.isnan(selector.scores_[chosen])
     )

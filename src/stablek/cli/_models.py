@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from stablek.reading import InputError
@@ -51,7 +52,7 @@ def stadion_options(args: argparse.Namespace) -> dict[str, Any]:
 def make_selector(
     method: str,
     algorithm: str,
-    k_range: tuple[int, ...],
+    k_range: Sequence[int] | None,
     *,
     seed: int,
     jobs: int,

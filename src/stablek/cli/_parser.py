@@ -314,8 +314,8 @@ def _add_k(group: Any) -> None:
         "--k",
         type=_values.numbers(1),
         metavar="RANGE",
-        help="candidate numbers of clusters, as in 1:20 or 2,4,8 (default: 1:20, or fewer if "
-        "the file has fewer distinct rows)",
+        help="candidate numbers of clusters, as in 1:20, 1-20 or 2,4,8 (default: 1:20, or fewer "
+        "if the file has fewer distinct rows)",
     )
 
 

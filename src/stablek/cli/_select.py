@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     selector = make_selector(
         args.method,
         algorithm,
-        k_range,
+        None if args.k is None else k_range,
         seed=args.seed,
         jobs=args.jobs,
         verbose=wants_progress(),

@@ -18,9 +18,12 @@ def ask_subsamples(selector: Any, X: Any, n_subsamples: int) -> Any:
     """
     from sklearn.base import clone
 
+    from stablek.inspection import single_choice
     from stablek.selectors.subsamples import subsample_frequency
 
     if n_subsamples == 0 or selector.n_clusters_ is None or len(X) < 3:
+        return None
+    if single_choice(selector):  # every subsample would give the same
         return None
     asked: Any = clone(selector)
     if getattr(selector, "one_cluster", None) == "test":

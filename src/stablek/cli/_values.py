@@ -13,15 +13,15 @@ _LARGEST = 100_000
 
 
 def numbers(smallest: int) -> Callable[[str], tuple[int, ...]]:
-    """Return the type of a range of whole numbers such as 1:20 or 2,4,8."""
+    """Return the type of a range of whole numbers such as 1:20, 1-20 or 2,4,8."""
 
     def parse(text: str) -> tuple[int, ...]:
         values: list[int] = []
         for part in text.split(","):
-            found = re.fullmatch(r"\s*(\d{1,9})\s*(?::\s*(\d{1,9})\s*)?", part)
+            found = re.fullmatch(r"\s*(\d{1,9})\s*(?:[:-]\s*(\d{1,9})\s*)?", part)
             if not found:
                 raise argparse.ArgumentTypeError(
-                    f"{text!r} is not a range of whole numbers such as 1:20 or 2,4,8"
+                    f"{text!r} is not a range of whole numbers such as 1:20, 1-20 or 2,4,8"
                 )
             first, last = int(found[1]), int(found[2] or found[1])
             if last - first > _LARGEST:

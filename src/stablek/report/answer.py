@@ -52,6 +52,8 @@ def sentence(fitted: Fitted) -> str:
         text += f". Best of the candidates: {fitted.n_clusters}"
     elif fitted.n_clusters > 1 and fitted.runner_up is not None:
         text += f". Next best: {fitted.values[fitted.runner_up]}"
+    elif fitted.n_clusters > 1 and fitted.single_choice:
+        text += f". No other {fitted.parameter} was a candidate"
     return f"{text}."
 
 
@@ -76,7 +78,7 @@ def _evidence(fitted: Fitted) -> str:
     if fitted.test is not None:
         against = " against no structure" if strong else ""
         found.append(f"{pvalue_text(fitted.test.pvalue)}{against}")
-    if fitted.subsamples is not None:
+    if fitted.subsamples is not None and not fitted.single_choice:
         answers = fitted.subsamples.answers
         same = "same K" if (fitted.n_clusters or 0) > 1 else "same"
         found.append(f"{same} on {answers.count(fitted.n_clusters)} of {len(answers)} subsamples")
@@ -96,6 +98,9 @@ def _score_reasons(fitted: Fitted) -> list[str]:
     if fitted.selected is None:
         return []
     chosen, second = fitted.named(fitted.selected), fitted.runner_up
+    if fitted.single_choice:
+        score = fitted.scores[fitted.selected]
+        return [f"{chosen} was the only candidate with a score: {score:.3g}."]
     if second is None:
         return [f"{fitted.method} chose {chosen} by its own rule."]
     return [
@@ -115,6 +120,8 @@ def _stadion_reasons(fitted: Fitted) -> list[str]:
     between = selector.between_stability_[chosen, levels].mean()
     within = selector.within_stability_[chosen, levels].mean()
     score = f"Its score of {fitted.scores[chosen]:.3f} is the highest."
+    if fitted.single_choice:
+        score = f"Its score is {fitted.scores[chosen]:.3f}. There is no other to compare it with."
     if fitted.runner_up is not None:
         second = fitted.scores[fitted.runner_up]
         score += f" The next best is {fitted.named(fitted.runner_up)} with {second:.3f}."

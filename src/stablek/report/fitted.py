@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.aggregation import TIE
-from stablek.inspection import parameter_label, selected_index
+from stablek.inspection import parameter_label, selected_index, single_choice
 from stablek.results import StabilityPaths, StructureTest
 from stablek.selectors.subsamples import SubsampleFrequency
 
@@ -50,7 +50,10 @@ class Fitted:
         self.n_clusters = int(selector.n_clusters_) if answered else None
         self.selected = selected_index(selector) if answered else None
         self.labels: Ints | None = known("labels_") if answered else None
-        self.frequency: Floats | None = known("selection_frequency_")
+        self.single_choice = single_choice(selector)
+        self.frequency: Floats | None = (
+            None if self.single_choice else known("selection_frequency_")
+        )
         self.reference_labels: Ints | None = known("reference_labels_")
         self.point_stability: Floats | None = known("point_stability_")
         self.paths: StabilityPaths | None = known("paths_")
@@ -83,7 +86,8 @@ class Fitted:
     def answer_frequency(self) -> float | None:
         """Share of resampled noise draws with the same answer.
 
-        None for a single draw, and if the structure test decides: it does not resample.
+        None for a single draw or a single candidate, and if the structure test decides: it does
+        not resample.
         """
         if self.frequency is None or (self.paths is not None and self.paths.n_draws < 2):
             return None
@@ -96,7 +100,7 @@ class Fitted:
     @property
     def subsample_frequency(self) -> float | None:
         """Share of the subsamples with the same number of clusters; None if not known."""
-        if self.subsamples is None or self.n_clusters is None:
+        if self.subsamples is None or self.n_clusters is None or self.single_choice:
             return None
         return self.subsamples.frequency(self.n_clusters)
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from stablek.execution import run
 from stablek.seeding import entropy_of
 from stablek.selectors.reference import Reference, make_reference
+from stablek.settings import warn_unequal_spread
 from stablek.validation import check_data
 from stablek.warning import warn_user
 
@@ -62,6 +63,8 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         started = perf_counter()
         X = check_data(X, self)
         clusterer = self._default_clusterer() if self.clusterer is None else self.clusterer
+        if not hasattr(clusterer, "steps"):  # a Pipeline may scale
+            warn_unequal_spread(X, getattr(self, "feature_names_in_", None))
         reference = make_reference(
             X,
             clusterer,

@@ -49,9 +49,9 @@ class BenHur(CriterionSelector):
     ----------
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
+    k_range : sequence of int or None, default=None
         Candidates. The method must be able to judge at least two of them, and the last of these
-        cannot be the answer.
+        cannot be the answer. None is 1 to 20.
     n_pairs : int, default=100
         Number of pairs of subsamples.
     fraction : float, default=0.8
@@ -93,7 +93,7 @@ class BenHur(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         n_pairs: int = 100,
         fraction: float = 0.8,
         threshold: float = 0.9,

@@ -22,8 +22,8 @@ class BIC(CriterionSelector):
     ----------
     clusterer : GaussianMixture, default=None
         None is ``GaussianMixture()``, which has full covariances.
-    k_range : sequence of int, default=1 to 10
-        Candidate numbers of components. 1 can be the answer.
+    k_range : sequence of int or None, default=None
+        Candidate numbers of components. 1 can be the answer. None is 1 to 20.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the mixture, unless it has its own.
     n_jobs : int, default=None
@@ -56,7 +56,7 @@ class BIC(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

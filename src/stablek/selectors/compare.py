@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from stablek import validation
+from stablek.candidates import resolve_k_values
 from stablek.inspection import pvalue_text
 from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector
@@ -19,6 +20,7 @@ from stablek.selectors.comparison import Comparison, ComparisonRow
 from stablek.selectors.criterion import CannotJudgeError
 from stablek.selectors.reference import Reference, make_reference
 from stablek.selectors.registry import SELECTORS, resolve_selector
+from stablek.settings import warn_unequal_spread
 from stablek.similarity import compare_labels
 from stablek.warning import warn_user
 
@@ -30,7 +32,7 @@ def compare(
     methods: str | Sequence[str] | Mapping[str, BaseSelector] = "all",
     clusterers: Any = None,
     *,
-    k_range: Sequence[int] = tuple(range(1, 11)),
+    k_range: Sequence[int] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -47,8 +49,8 @@ def compare(
         ``n_jobs`` are replaced by those of this call.
     clusterers : estimator, sequence or mapping of estimators, or None
         Clusterers to compare. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
-        Candidates of every method.
+    k_range : sequence of int or None, default=None
+        Candidates of every method. None is 1 to 20, or fewer if X has fewer distinct rows.
     options : mapping of str to mapping, default=None
         Other parameters of each method, such as ``{"gap_a": {"n_references": 20}}``.
     random_state : int, RandomState, Generator or None, default=None
@@ -75,12 +77,14 @@ def compare(
     """
     selectors = _selectors(methods, options or {})
     data = validation.check_data(X)
-    k_values = validation.check_k_range(k_range, len(data))
-    validation.check_distinct(data, k_values[-1])
+    k_values = resolve_k_values(k_range, data)
+    named = _named(clusterers)
+    if not all(hasattr(clusterer, "steps") for clusterer in named.values()):
+        warn_unequal_spread(data, validation.column_names(X))
     entropy = entropy_of(random_state)
     rows: list[ComparisonRow] = []
     seconds = {}
-    for name, clusterer in _named(clusterers).items():
+    for name, clusterer in named.items():
         reference = make_reference(data, clusterer, None, entropy=entropy, n_jobs=n_jobs)
         started = perf_counter()
         reference.partitions(k_values)
@@ -177,7 +181,7 @@ def _row(
 ) -> ComparisonRow:
     selector: Any = clone(unfitted).set_params(
         clusterer=clone(reference.clusterer),
-        k_range=k_values,
+        k_range=list(k_values),
         random_state=reference.entropy,
         n_jobs=reference.n_jobs,
     )

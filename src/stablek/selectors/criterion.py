@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek import validation
 from stablek.aggregation import TIE
+from stablek.candidates import resolve_k_values
 from stablek.results import Partition
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.selectors.reference import Reference
@@ -71,7 +71,7 @@ class CriterionSelector(BaseSelector):
     consecutive: ClassVar[bool] = False
     """Whether the candidates must be consecutive integers."""
 
-    k_range: Sequence[Any]
+    k_range: Sequence[Any] | None
 
     def _check_clusterer(self, clusterer: Any) -> None:
         if self.clusterers is not None and not isinstance(clusterer, self.clusterers):
@@ -109,12 +109,9 @@ class CriterionSelector(BaseSelector):
                 f"method {self.method!r} needs a parameter that counts clusters, "
                 f"got param_name={reference.param_name!r}"
             )
-        k_values = validation.check_k_range(
-            self.k_range, n_samples, values_are_k=reference.values_are_k
-        )
+        k_values = resolve_k_values(self.k_range, reference.X, values_are_k=reference.values_are_k)
         if not reference.values_are_k:
             return k_values
-        validation.check_distinct(reference.X, k_values[-1])
         if self.consecutive and any(b != a + 1 for a, b in pairwise(k_values)):
             raise CannotJudgeError(
                 f"method {self.method!r} needs consecutive numbers of clusters, "

@@ -18,7 +18,7 @@ from stablek.labels import check_labels
 from stablek.paths import collect_groups, measure_paths
 from stablek.results import ClusterStability, Group, Partition, Request, StabilityPaths
 from stablek.seeding import entropy_of
-from stablek.settings import make_setting, noise_levels
+from stablek.settings import make_setting, noise_levels, warn_unequal_spread
 
 __all__ = ["PartitionEvaluation", "between_stability", "evaluate_partition", "within_stability"]
 
@@ -113,7 +113,9 @@ random_state, n_jobs
     >>> good.beats_one_cluster, good.score > halves.score
     (True, True)
     """
+    names = validation.column_names(X)
     X, labels = _check(X, labels)
+    warn_unequal_spread(X, names)
     clusterer = KMeans(n_init=10) if clusterer is None else clusterer
     validation.check_clusterer(clusterer)
     setting = make_setting(

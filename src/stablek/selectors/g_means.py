@@ -73,8 +73,9 @@ class GMeans(CriterionSelector):
     ----------
     clusterer : KMeans, default=None
         Gives the final labels. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
-        Consecutive numbers; the smallest starts and the largest bounds the splitting.
+    k_range : sequence of int or None, default=None
+        Consecutive numbers; the smallest starts and the largest bounds the splitting. None is 1 to
+        20.
     alpha : float, default=1e-4
         Level of the test.
     random_state : int, RandomState, Generator or None, default=None
@@ -111,7 +112,7 @@ class GMeans(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         alpha: float = _ALPHA,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -94,8 +94,8 @@ class GapStatistic(CriterionSelector):
     ----------
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
-        Candidate numbers of clusters. 1 can be the answer.
+    k_range : sequence of int or None, default=None
+        Candidate numbers of clusters. 1 can be the answer. None is 1 to 20.
     n_references : int, default=100
         Number of reference data sets.
     power : {1, 2}, default=1
@@ -142,7 +142,7 @@ class GapStatistic(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         n_references: int = 100,
         power: Literal[1, 2] = 1,
         rule: str = "firstSEmax",

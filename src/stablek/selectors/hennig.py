@@ -58,8 +58,8 @@ class Hennig(CriterionSelector):
     ----------
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
-        Candidates. One cluster is trivially stable and scores NaN.
+    k_range : sequence of int or None, default=None
+        Candidates. One cluster is trivially stable and scores NaN. None is 1 to 20.
     n_bootstraps : int, default=100
         Number of bootstrap samples.
     rule : {"mean", "min", "stable"}, default="mean"
@@ -101,7 +101,7 @@ class Hennig(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         n_bootstraps: int = 100,
         rule: str = "mean",
         threshold: float = 0.75,

@@ -86,10 +86,10 @@ class Hofmeyr(CriterionSelector):
     ----------
     clusterer : KMeans, default=None
         None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
+    k_range : sequence of int or None, default=None
         Consecutive numbers. All from 1 to the largest, and one more as the reference model, are
-        computed; the answer depends on the largest. K above n_samples - 2 scores
-        NaN.
+        computed; the answer depends on the largest. K above n_samples - 2 scores NaN. None is 1 to
+        20.
     smoothing : bool, default=True
         Smooth the degrees of freedom over K.
     n_references : int, default=1
@@ -129,7 +129,7 @@ class Hofmeyr(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         smoothing: bool = True,
         n_references: int = 1,
         random_state: Any = None,

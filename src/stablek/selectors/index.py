@@ -35,9 +35,10 @@ class IndexSelector(CriterionSelector):
     ----------
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
+    k_range : sequence of int or None, default=None
         Candidate numbers of clusters. K = 1 and K = n_samples score NaN, because no index is
-        defined for them. With ``param_name``, any values.
+        defined for them. With ``param_name``, any values. None is 1 to 20, or fewer if X has fewer
+        distinct rows.
     sample_size : int or None, default=None
         Number of points on which to estimate the index, with a standard error. None uses all.
     param_name : str, default=None
@@ -82,7 +83,7 @@ class IndexSelector(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[Any] = tuple(range(1, 11)),
+        k_range: Sequence[Any] | None = None,
         sample_size: int | None = None,
         param_name: str | None = None,
         random_state: Any = None,
@@ -160,7 +161,7 @@ class Silhouette(IndexSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[Any] = tuple(range(1, 11)),
+        k_range: Sequence[Any] | None = None,
         average: Literal["micro", "macro"] = "micro",
         sample_size: int | None = None,
         param_name: str | None = None,

@@ -52,8 +52,8 @@ class Lange(CriterionSelector):
     ----------
     clusterer : estimator, default=None
         Any scikit-learn style clusterer. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
-        Candidates; K = 1 and K above half the number of points score NaN.
+    k_range : sequence of int or None, default=None
+        Candidates; K = 1 and K above half the number of points score NaN. None is 1 to 20.
     n_splits : int, default=20
         Number of random splits, and of pairs of random label arrays.
     n_random_labels : int or None, default=None
@@ -89,7 +89,7 @@ class Lange(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         n_splits: int = 20,
         n_random_labels: int | None = None,
         random_state: Any = None,

@@ -108,8 +108,8 @@ class SpecialK(CriterionSelector):
     ----------
     clusterer : KMeans, default=None
         Clusters the embedding, and X for the final labels. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
-        Consecutive numbers. The largest one ends the search.
+    k_range : sequence of int or None, default=None
+        Consecutive numbers. The largest one ends the search. None is 1 to 20.
     graph : {"radius", "neighbors"}, default="radius"
         "radius" is the 0/1 graph with the smallest radius, up to 1, that gives nearly all points
         ``n_neighbors`` neighbors. If there is none, the method abstains: scale the features, or
@@ -153,7 +153,7 @@ class SpecialK(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         graph: Literal["radius", "neighbors"] = "radius",
         n_neighbors: int = 10,
         alpha: float = 0.01,

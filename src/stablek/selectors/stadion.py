@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from stablek import aggregation as aggregating
 from stablek import validation
 from stablek.aggregation import OneCluster
+from stablek.candidates import resolve_k_values
 from stablek.engines import Setting
 from stablek.inspection import path_columns
 from stablek.paths import collect_groups, measure_paths
@@ -46,8 +47,9 @@ class Stadion(BaseSelector):
     clusterer : estimator, default=None
         Any scikit-learn style clusterer with ``fit`` and ``labels_`` or ``predict``; a Pipeline
         that ends in one. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
-        Candidate numbers of clusters, ascending. With ``param_name``, any values.
+    k_range : sequence of int or None, default=None
+        Candidate numbers of clusters, ascending. With ``param_name``, any values. None is 1 to 20,
+        or fewer if X has fewer distinct rows.
     omega : sequence of int, default=2 to 5
         Numbers of clusters with which each cluster is clustered again.
     relabel : {"auto", "refit", "extend", "predict"}, default="auto"
@@ -166,7 +168,7 @@ class Stadion(BaseSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[Any] = tuple(range(1, 11)),
+        k_range: Sequence[Any] | None = None,
         omega: Sequence[Any] = tuple(range(2, 6)),
         relabel: Literal["auto", "refit", "extend", "predict"] = "auto",
         perturbation: str | Callable[..., Any] = "uniform",
@@ -211,9 +213,7 @@ class Stadion(BaseSelector):
 
     def _fit(self, reference: Reference) -> None:
         validation.check_choice("one_cluster", self.one_cluster, get_args(OneCluster))
-        k_values = validation.check_k_range(
-            self.k_range, len(reference.X), values_are_k=reference.values_are_k
-        )
+        k_values = resolve_k_values(self.k_range, reference.X, values_are_k=reference.values_are_k)
         self.k_values_ = np.array(k_values)
         check_test_for(self, reference.X)
         partitions, setting, self.paths_ = self._measure(reference)
@@ -251,8 +251,6 @@ class Stadion(BaseSelector):
         omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
         k_values = self.k_values_.tolist()
-        if values_are_k:
-            validation.check_distinct(X, k_values[-1])
 
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": progress}
         partitions = reference.partitions(k_values)

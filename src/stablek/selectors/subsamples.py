@@ -115,9 +115,9 @@ def _answer(selector: BaseSelector, X: Floats, size: int, entropy: int, number: 
     options["n_jobs"] = 1
     if "verbose" in own.get_params(deep=False):
         options["verbose"] = 0
-    if own.param_name is None:
+    if own.param_name is None and own.k_range is not None:
         largest = validation.n_distinct(X[rows], max(own.k_range))
-        options["k_range"] = tuple(k for k in own.k_range if k <= largest)
+        options["k_range"] = [k for k in own.k_range if k <= largest]
         if not options["k_range"]:
             return None
     try:

@@ -77,8 +77,8 @@ class XMeans(CriterionSelector):
     ----------
     clusterer : KMeans, default=None
         Gives the first partition and the final labels. None is ``KMeans(n_init=10)``.
-    k_range : sequence of int, default=1 to 10
-        Consecutive numbers; the largest bounds the splitting.
+    k_range : sequence of int or None, default=None
+        Consecutive numbers; the largest bounds the splitting. None is 1 to 20.
     k_min : int, default=2
         Number of clusters to start from. From 1 it often stops at once.
     formula : {"corrected", "original"}, default="corrected"
@@ -119,7 +119,7 @@ class XMeans(CriterionSelector):
         self,
         clusterer: Any = None,
         *,
-        k_range: Sequence[int] = tuple(range(1, 11)),
+        k_range: Sequence[int] | None = None,
         k_min: int = 2,
         formula: Formula = "corrected",
         check_global: bool = True,
