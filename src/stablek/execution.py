@@ -13,7 +13,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import ThreadingBackend, get_active_backend
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-__all__ = ["n_workers", "run"]
+__all__ = ["n_workers", "run", "stream"]
 
 T = TypeVar("T")
 
@@ -109,16 +109,31 @@ def run(
     >>> run(pow, [(2, 3), (3, 2)])
     [8, 9]
     """
+    return list(stream(function, tasks, n_jobs=n_jobs, prefer=prefer, progress=progress))
+
+
+def stream(
+    function: Callable[..., T],
+    tasks: Sequence[Sequence[Any]],
+    *,
+    n_jobs: int | None = None,
+    prefer: Literal["threads", "processes"] = "processes",
+    progress: str | None = None,
+) -> Iterator[T]:
+    """`run` that yields each result in its turn, for results that are not all kept."""
     # The outer limit keeps tasks from switching thread counts back and forth.
     with _one_thread():
         workers = min(n_workers(n_jobs), len(tasks))
+        results: Iterable[T]
         if workers < 2:
-            return list(_watched((function(*task) for task in tasks), len(tasks), progress))
-        backend, _ = get_active_backend(prefer=prefer)
-        if isinstance(backend, ThreadingBackend):
-            return list(_watched(_threads(function, tasks, workers), len(tasks), progress))
-        results = _processes(function, tasks, n_jobs, backend)
-        return list(_watched(results, len(tasks), progress))
+            results = (function(*task) for task in tasks)
+        else:
+            backend, _ = get_active_backend(prefer=prefer)
+            if isinstance(backend, ThreadingBackend):
+                results = _threads(function, tasks, workers)
+            else:
+                results = _processes(function, tasks, n_jobs, backend)
+        yield from _watched(results, len(tasks), progress)
 
 
 def _processes(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["entropy_of", "generator", "noise", "seed"]
+__all__ = ["entropy_of", "generator", "noise", "row_numbers", "seed"]
 
 _PER_COUNTER = 4  # Philox gives four 64-bit words for each value of its counter
 
@@ -115,11 +115,8 @@ def noise(
     >>> bool((whole[41:50] == part).all())
     True
     """
-    bits = np.random.Philox(_sequence(entropy, ("noise", draw)))
-    counter, skip = divmod(start * n_columns, _PER_COUNTER)
-    bits.advance(counter)
-    size = (stop - start) * n_columns
-    uniform = np.random.Generator(bits).random(size + skip)[skip:].reshape(-1, n_columns)
+    uniform = _uniform(entropy, ("noise", draw), start * n_columns, stop * n_columns)
+    uniform = uniform.reshape(-1, n_columns)
     if gaussian:
         # random() can be 0, whose normal quantile is infinite.
         np.maximum(uniform, 2.0**-54, out=uniform)
@@ -127,3 +124,23 @@ def noise(
     uniform *= 2.0
     uniform -= 1.0
     return uniform
+
+
+def row_numbers(entropy: int, start: int, stop: int, *what: Any) -> NDArray[np.float64]:
+    """Uniform number in [0, 1) of each row from ``start`` to ``stop``, for one purpose.
+
+    Examples
+    --------
+    >>> whole, part = row_numbers(0, 0, 100, "sample"), row_numbers(0, 41, 50, "sample")
+    >>> bool((whole[41:50] == part).all())
+    True
+    """
+    return _uniform(entropy, what, start, stop)
+
+
+def _uniform(entropy: int, what: tuple[Any, ...], first: int, last: int) -> NDArray[np.float64]:
+    """Numbers ``first`` to ``last`` of an endless sequence of uniform numbers."""
+    bits = np.random.Philox(_sequence(entropy, what))
+    counter, skip = divmod(first, _PER_COUNTER)
+    bits.advance(counter)
+    return np.random.Generator(bits).random(last - first + skip)[skip:]

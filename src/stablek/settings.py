@@ -14,7 +14,7 @@ from stablek.perturbations import PERTURBATIONS, Perturbation, resolve_perturbat
 from stablek.similarity import Similarity, resolve_similarity
 from stablek.warning import warn_user
 
-__all__ = ["make_setting", "noise_levels", "noise_scale", "warn_unequal_spread"]
+__all__ = ["make_setting", "noise_levels", "noise_scale", "scale_of", "warn_unequal_spread"]
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +35,7 @@ def make_setting(
     scale: str,
     similarity: str | Callable[..., float],
     relabel: str,
+    deviation: Floats | None = None,
 ) -> Setting:
     """Check what holds for a whole run.
 
@@ -50,12 +51,14 @@ def make_setting(
         As for `stablek.Stadion`.
     scale : {"feature", "global"}
         The parameter ``noise_scale`` of `stablek.Stadion`.
+    deviation : ndarray of shape (n_features,) or None
+        Standard deviation of each feature if X is only a sample; None computes it from X.
     """
     kind = resolve_perturbation(perturbation)
     return Setting(
         entropy=entropy,
         perturbation=kind,
-        scale=noise_scale(X, scale),
+        scale=noise_scale(X, scale) if deviation is None else scale_of(deviation, scale),
         similarity=_warned(resolve_similarity(similarity)),
         relabel=_resolve_relabel(relabel, clusterer, kind),
     )
@@ -109,8 +112,12 @@ def noise_scale(X: Floats, kind: str) -> Floats:
     >>> noise_scale(X, "feature")
     array([1., 2.])
     """
+    return scale_of(_deviations(X), kind)
+
+
+def scale_of(scale: Floats, kind: str) -> Floats:
+    """The noise scale of features with these standard deviations."""
     validation.check_choice("noise_scale", kind, ["feature", "global"])
-    scale = _deviations(X)
     if not scale.any():
         warn_user("All features of X are constant: there is nothing to cluster")
     if kind == "global":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from inspect import isclass
 from itertools import pairwise
 from typing import Any
@@ -25,11 +25,16 @@ __all__ = [
     "check_epsilons",
     "check_flag",
     "check_k_range",
+    "check_no_text",
     "check_omega",
+    "check_size",
     "check_unmasked",
+    "column_name",
     "column_names",
     "find_param_name",
     "n_distinct",
+    "raise_not_finite",
+    "warn_tiny",
 ]
 
 Floats = NDArray[np.float64]
@@ -81,7 +86,7 @@ def check_data(
     array = np.asarray(checked, dtype=np.float64)
     _check_finite(array, names)
     if reset:
-        _warn_tiny(array)
+        warn_tiny(float(np.ptp(array, axis=0).max()))
     return array
 
 
@@ -97,7 +102,8 @@ def column_names(X: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _name(column: int, names: list[str] | None) -> str:
+def column_name(column: int, names: Sequence[str] | None) -> str:
+    """How messages name a column."""
     return f"column {column}" if names is None else f"column {names[column]!r}"
 
 
@@ -122,8 +128,15 @@ def _check_columns_numeric(X: Any, names: list[str] | None) -> None:
             else:
                 if values.dtype.kind in "Mm":
                     bad.append(name)
-    if bad:
-        raise ValueError(f"X has columns that are not numeric: {bad}. Drop or encode them first")
+    check_no_text(bad)
+
+
+def check_no_text(columns: Sequence[str]) -> None:
+    """Raise if there are columns without numbers."""
+    if columns:
+        raise ValueError(
+            f"X has columns that are not numeric: {list(columns)}. Drop or encode them first"
+        )
 
 
 def _check_no_dates(X: Any) -> None:
@@ -141,18 +154,29 @@ def _check_finite(X: Floats, names: list[str] | None) -> None:
         column = int(np.argmax(~finite.all(axis=0)))
         values = X[:, column]
         missing, infinite = int(np.isnan(values).sum()), int(np.isinf(values).sum())
-        what = f"{missing} NaN" if missing else f"{infinite} infinite"
-        both = f"{missing} NaN and {infinite} infinite" if missing and infinite else what
-        raise ValueError(
-            f"X has {both} value(s) in {_name(column, names)}; stablek needs finite numbers "
-            f"(no NaN, no inf): drop or impute them first"
-        )
-    size = np.maximum(X.max(axis=0), -X.min(axis=0))
+        first = int(np.argmax(~finite[:, column]))
+        raise_not_finite(column_name(column, names), missing, infinite, first)
+    check_size(X.min(axis=0), X.max(axis=0), X.size, names)
+
+
+def raise_not_finite(column: str, missing: int, infinite: int, first_row: int) -> None:
+    """Raise an error that counts the values of a column that are not finite."""
+    what = f"{missing} NaN" if missing else f"{infinite} infinite"
+    both = f"{missing} NaN and {infinite} infinite" if missing and infinite else what
+    raise ValueError(
+        f"X has {both} value(s) in {column}, the first in row {first_row}; stablek needs finite "
+        f"numbers (no NaN, no inf): drop or impute them first"
+    )
+
+
+def check_size(low: Floats, high: Floats, n_values: int, names: Sequence[str] | None) -> None:
+    """Raise if squared distances of values between ``low`` and ``high`` overflow."""
+    size = np.maximum(high, -low)
     largest = float(size.max())
-    if largest > LARGEST_NORM / np.sqrt(X.size):
+    if largest > LARGEST_NORM / np.sqrt(n_values):
         column = int(np.argmax(size))
         raise ValueError(
-            f"X has values as large as {largest:.3g} in {_name(column, names)}: squared "
+            f"X has values as large as {largest:.3g} in {column_name(column, names)}: squared "
             f"distances overflow. Rescale the column first"
         )
 
@@ -173,8 +197,8 @@ def n_distinct(X: Floats, enough: int) -> int:
     return len(seen)
 
 
-def _warn_tiny(X: Floats) -> None:
-    spread = float(np.ptp(X, axis=0).max())
+def warn_tiny(spread: float) -> None:
+    """Warn if squared distances of data with that spread lose digits."""
     if 0.0 < spread < SMALLEST_SPREAD:
         warn_user(
             f"X has a spread of only {spread:.3g} in its widest column: squared distances lose "

@@ -6,15 +6,22 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stablek.blockwise.core import Blocks
 from stablek.execution import run
 from stablek.seeding import entropy_of
+from stablek.selectors.blockwise import (
+    BlockReference,
+    fit_on_sample,
+    make_block_reference,
+    opened,
+    predict_blocks,
+    store_columns,
+)
 from stablek.selectors.reference import Reference, make_reference
 from stablek.settings import warn_unequal_spread
 from stablek.validation import check_data
@@ -45,6 +52,11 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     _engine: Literal["auto", "generic"] = "auto"
     """Private: "generic" keeps the fast engines out, for comparing them."""
 
+    max_rows_in_memory: int = 1_000_000
+    sample_rows: int = 100_000
+    max_passes: int = 20
+    """Limits for data in files or on a cluster; parameters of `stablek.Stadion`."""
+
     supports_one_cluster: bool = False
     """Whether K = 1 can be the answer."""
 
@@ -54,6 +66,8 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
+            Also data that need not fit into memory: a NumPy memory map, a Dask array or data
+            frame, a path or glob of Parquet files, a pyarrow data set or a polars LazyFrame.
         y : ignored
 
         Returns
@@ -61,8 +75,11 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         started = perf_counter()
-        X = check_data(X, self)
         clusterer = self._default_clusterer() if self.clusterer is None else self.clusterer
+        X, blocks = opened(X, self)
+        if blocks is not None:
+            return self._fit_all_blocks(blocks, clusterer, started)
+        X = check_data(X, self)
         if not hasattr(clusterer, "steps"):  # a Pipeline may scale
             warn_unequal_spread(X, getattr(self, "feature_names_in_", None))
         reference = make_reference(
@@ -85,6 +102,20 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, reference: Reference) -> None:
         raise NotImplementedError
+
+    def _fit_all_blocks(self, blocks: Blocks, clusterer: Any, started: float) -> Self:
+        """Fit on data that are read in blocks."""
+        reference = make_block_reference(self, blocks, clusterer)
+        store_columns(self, blocks)
+        self._fit_blocks(reference)
+        self._fit_X, self._entropy = reference.sample.X, reference.sample.entropy
+        self.n_rows_, self.sample_indices_ = blocks.n_rows, reference.survey.sample_rows
+        self._seconds = perf_counter() - started
+        return self
+
+    def _fit_blocks(self, reference: BlockReference) -> None:
+        """Fit on blocks; by default on their sample."""
+        fit_on_sample(self, reference, f"{type(self).__name__} does not run on blocks of rows")
 
     def _store_best(self, reference: Reference, value: Any) -> None:
         """Keep the chosen model, as an estimator for users and as what `predict` asks."""
@@ -123,18 +154,22 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return repr_html(self) if hasattr(self, "labels_") else str(super()._html_repr())
 
     @available_if(_best_can_predict)  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Any:
         """Label new points with the best estimator.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or data in blocks as for ``fit``
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            For data in blocks, a lazy Dask array or an array in a temporary file.
         """
         check_is_fitted(self)
+        X, blocks = opened(X, self)
+        if blocks is not None:
+            return predict_blocks(self, blocks)
         X = check_data(X, self, reset=False, min_samples=1)
         [labels] = run(self._predict, [(X,)])
         return labels

@@ -20,6 +20,7 @@ from stablek.points import point_stability
 from stablek.reference_sets import REFERENCE_SETS
 from stablek.results import Partition, Selection, StabilityPaths
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
+from stablek.selectors.blockwise import BlockReference
 from stablek.selectors.reference import Reference
 from stablek.selectors.structure import (
     check_alpha,
@@ -91,6 +92,13 @@ class Stadion(BaseSelector):
         K-means.
     max_test_rows : int, default=1000
         The structure test samples more rows than this.
+    max_rows_in_memory : int, default=1_000_000
+        Data in files or on a cluster that have more rows are read in blocks.
+    sample_rows : int, default=100_000
+        Rows of the sample on which work on blocks starts, and on which all runs that cannot use
+        blocks.
+    max_passes : int, default=20
+        Most passes over all rows that refine the partitions of the sample.
     param_name : str, default=None
         The clusterer's parameter that takes the values of ``k_range``; None finds
         ``n_clusters`` or ``n_components``.
@@ -184,6 +192,9 @@ class Stadion(BaseSelector):
         reference_sets: Any = tuple(REFERENCE_SETS),
         test_clusterer: Any = None,
         max_test_rows: int = 1000,
+        max_rows_in_memory: int = 1_000_000,
+        sample_rows: int = 100_000,
+        max_passes: int = 20,
         param_name: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -206,6 +217,9 @@ class Stadion(BaseSelector):
         self.reference_sets = reference_sets
         self.test_clusterer = test_clusterer
         self.max_test_rows = max_test_rows
+        self.max_rows_in_memory = max_rows_in_memory
+        self.sample_rows = sample_rows
+        self.max_passes = max_passes
         self.param_name = param_name
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -217,38 +231,30 @@ class Stadion(BaseSelector):
         self.k_values_ = np.array(k_values)
         check_test_for(self, reference.X)
         partitions, setting, self.paths_ = self._measure(reference)
+        self._answer(reference, setting)
+        self._store_partition(reference, partitions, setting)
+
+    def _fit_blocks(self, reference: BlockReference) -> None:
+        from stablek.selectors.stadion_blocks import fit_blocks
+
+        fit_blocks(self, reference)
+
+    def _answer(self, reference: Reference, setting: Setting) -> None:
+        """Choose from the measured paths."""
         self._entropy = reference.entropy
         self.structure_test_ = test = test_for(self, reference, setting)
         self.structure_pvalue_ = np.nan if test is None else test.pvalue
         self._store(self._select())
         if test is not None and not test.rejected and self.n_clusters_ > 1:
             warn_no_clusters(test)
-        self._store_partition(reference, partitions, setting)
 
     def _measure(
         self, reference: Reference
     ) -> tuple[Sequence[Partition], Setting, StabilityPaths]:
         """Reference partitions, K = 1 first, and paths. Partitions of clusters are not kept."""
         X, values_are_k, engine = reference.X, reference.values_are_k, reference.engine
-        aggregating.resolve_aggregation(self.aggregation)
-        setting = make_setting(
-            X,
-            reference.clusterer,
-            entropy=reference.entropy,
-            perturbation=self.perturbation,
-            scale=self.noise_scale,
-            similarity=self.similarity,
-            relabel=self.relabel,
-        )
-        epsilons = noise_levels(
-            self.epsilons,
-            self.n_epsilons,
-            setting.perturbation,
-            X.shape[1],
-            even=self.one_cluster == "crossing",
-        )
+        setting, epsilons, omega = self._settings(reference)
         n_draws = validation.check_count("n_perturbations", self.n_perturbations)
-        omega = validation.check_omega(self.omega, values_are_k=values_are_k)
         progress = bool(validation.check_count("verbose", self.verbose, 0))
         k_values = self.k_values_.tolist()
 
@@ -263,6 +269,31 @@ class Stadion(BaseSelector):
         self.relabel_ = setting.relabel
         paths = measure_paths(engine, X, collected, epsilons, n_draws, setting, **options)
         return collected.partitions, setting, paths
+
+    def _settings(
+        self, reference: Reference, deviation: Floats | None = None
+    ) -> tuple[Setting, Floats, tuple[Any, ...]]:
+        """Checked settings, noise levels and omega."""
+        aggregating.resolve_aggregation(self.aggregation)
+        setting = make_setting(
+            reference.X,
+            reference.clusterer,
+            entropy=reference.entropy,
+            perturbation=self.perturbation,
+            scale=self.noise_scale,
+            similarity=self.similarity,
+            relabel=self.relabel,
+            deviation=deviation,
+        )
+        epsilons = noise_levels(
+            self.epsilons,
+            self.n_epsilons,
+            setting.perturbation,
+            reference.X.shape[1],
+            even=self.one_cluster == "crossing",
+        )
+        omega = validation.check_omega(self.omega, values_are_k=reference.values_are_k)
+        return setting, epsilons, omega
 
     def _select(
         self, *, one_cluster: OneCluster | None = None, alpha: float | None = None, **changes: Any
