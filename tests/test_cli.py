@@ -85,7 +85,7 @@ def test_installed_command_is_the_module():
 def test_quick_commands_import_nothing_heavy():
     code = (
         "import atexit\n"
-        "heavy = 'sklearn pandas numba scipy matplotlib plotly rich numpy'.split()\n"
+        "heavy = 'sklearn pandas polars numba scipy matplotlib plotly rich numpy'.split()\n"
         "atexit.register(lambda: print([m for m in heavy if m in sys.modules]))"
     )
     for arguments in (["--version"], ["select", "--help"], ["completion", "bash"]):
@@ -931,8 +931,8 @@ def test_odd_names_make_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("module", "arguments"),
     [
-        ("pandas", ["select", "points.csv"]),
-        ("pyarrow", ["compare", "points.csv"]),
+        ("polars", ["select", "points.csv"]),
+        ("polars", ["compare", "points.csv"]),
         ("plotly", ["select", "points.csv", "--report", "r.html"]),
         ("jinja2", ["select", "points.csv", "--report", "r.html"]),
         ("matplotlib", ["select", "points.csv", "--plot", "p.png"]),
@@ -942,11 +942,19 @@ def test_odd_names_make_one_line(tmp_path, capsys):
 )
 def test_package_that_is_not_installed(module, arguments, wrong_world):
     done = run_code(f"sys.modules[{module!r}] = None", *arguments, cwd=wrong_world)
-    assert_refused(done, module, "pip install 'stablek[cli]'")
+    extra = "plot" if module == "matplotlib" else "cli"
+    assert_refused(done, module, f"pip install 'stablek[{extra}]'")
 
 
 def test_packages_for_extras_are_not_needed_for_the_answer(points):
-    code = "for name in 'rich tqdm matplotlib plotly jinja2'.split(): sys.modules[name] = None"
+    code = """
+finders = sys.meta_path[:]
+class Hiding:
+    def find_spec(self, name, *rest):
+        if name not in "rich tqdm matplotlib plotly jinja2 pandas pyarrow".split():
+            return next((spec for f in finders if (spec := f.find_spec(name, *rest))), None)
+sys.meta_path[:] = [Hiding()]
+"""
     done = run_code(code, "select", points, *QUICK, "--json", "/dev/null")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("3 clusters")
@@ -1183,7 +1191,7 @@ def test_interrupt_while_numbers_are_read(tmp_path):
         end = time.monotonic() + 60
         while time.monotonic() < end:  # until it waits for input
             if psutil.Process(process.pid).status() == psutil.STATUS_SLEEPING and any(
-                "pyarrow" in entry.path for entry in psutil.Process(process.pid).memory_maps()
+                "polars" in entry.path for entry in psutil.Process(process.pid).memory_maps()
             ):
                 break
             time.sleep(0.1)

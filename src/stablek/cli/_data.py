@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from stablek.candidates import default_k_values
 from stablek.reading import InputError, Layout, Points, read_points, standardize
 from stablek.validation import n_distinct
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import polars as pl
 
 __all__ = ["check_test_rows", "described", "load", "loading_code", "original", "resolve_k"]
 
 
-def load(args: argparse.Namespace) -> tuple[Points, pd.DataFrame]:
+def load(args: argparse.Namespace) -> tuple[Points, pl.DataFrame]:
     """Read the points of the file, and the table to cluster: standardized, or as it is."""
     points = read_points(args.file, **_options(args))
-    import pandas as pd
-
     X = points.X if args.no_scale else standardize(points.X)
-    return points, pd.DataFrame(X, columns=list(points.columns))
+    return points, _frame(X, points.columns)
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
@@ -62,11 +64,15 @@ def check_test_rows(points: Points, source: str, remedy: str = "use more data") 
         )
 
 
-def original(points: Points) -> pd.DataFrame:
+def original(points: Points) -> pl.DataFrame:
     """Return the values as they are in the file."""
-    import pandas as pd
+    return _frame(points.X, points.columns)
 
-    return pd.DataFrame(points.X, columns=list(points.columns))
+
+def _frame(X: NDArray[np.float64], columns: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(X, schema=list(columns))
 
 
 def described(args: argparse.Namespace, points: Points) -> str:

@@ -38,7 +38,7 @@ def check_plot(path: str | None) -> None:
     """Raise if the suffix is unknown or a package is missing."""
     if path is not None:
         _suffix("--plot", path, _PLOTS)
-        require("matplotlib", purpose="--plot")
+        require("matplotlib", purpose="--plot", extra="plot")
 
 
 def _suffix(option: str, path: str, known: tuple[str, ...]) -> str:

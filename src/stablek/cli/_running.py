@@ -43,12 +43,12 @@ def wants_progress() -> bool:
     return True
 
 
-def require(*modules: str, purpose: str) -> None:
+def require(*modules: str, purpose: str, extra: str = "cli") -> None:
     """Raise InputError if a package is missing, before any work is done."""
     for module in modules:
         try:
             importlib.import_module(module)
         except ImportError:
             raise InputError(
-                f"{purpose} needs {module}, which is not installed: pip install 'stablek[cli]'"
+                f"{purpose} needs {module}, which is not installed: pip install 'stablek[{extra}]'"
             ) from None

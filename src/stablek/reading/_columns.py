@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stablek.reading._errors import InputError, Message, Parameter, listed, short
-
-if TYPE_CHECKING:
-    import pandas as pd
+from stablek.reading._table import Table, is_numeric
 
 __all__ = [
     "choose_columns",
     "describe_missing",
-    "numbered",
     "refuse_infinite",
     "refuse_text",
     "resolve_missing",
@@ -28,20 +25,10 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-def numbered(n: int) -> list[str]:
-    """Names for columns that have none."""
-    return [f"x{j}" for j in range(1, n + 1)]
-
-
-def text_columns(frame: pd.DataFrame, id_name: str | None = None) -> list[str]:
-    """Columns without real numbers, except the id column."""
-    return [c for c in frame.columns if c != id_name and not _is_numeric(frame[c])]
-
-
-def _is_numeric(column: pd.Series[Any]) -> bool:
-    import pandas as pd
-
-    return pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c"
+def text_columns(table: Table, id_name: str | None = None) -> list[str]:
+    """Columns without numbers, except the id column."""
+    pairs = zip(table.names, table.columns, strict=True)
+    return [name for name, column in pairs if name != id_name and not is_numeric(column)]
 
 
 def choose_columns(
@@ -72,22 +59,28 @@ def choose_columns(
     return left
 
 
-def refuse_text(name: str, frame: pd.DataFrame) -> None:
+def refuse_text(name: str, table: Table) -> None:
     """Raise if a column is not numeric, and name its first bad value."""
-    import pandas as pd
-
-    text = text_columns(frame)
+    text = text_columns(table)
     if not text:
         return
-    values = frame[text[0]]
-    wrong = pd.to_numeric(values.astype(str), errors="coerce").isna() & values.notna()
-    row = int(np.argmax(wrong.to_numpy()))
+    values = table.columns[table.names.index(text[0])].to_list()
+    wrong = (row for row, value in enumerate(values) if not _is_number(value))
+    row = next(wrong, 0)
     found = (
         f"{name} has columns that are not numeric: {listed(text)} (row {row + 1} of "
-        f"{short(text[0])!r} is {short(str(values.iloc[row]))!r}); leave them out with "
+        f"{short(text[0])!r} is {short(str(values[row]))!r}); leave them out with "
     )
     kept = ", or keep one as the row id with ", Parameter("id_name", text[0])
     raise InputError(Message(found, Parameter("drop", text), *kept))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is missing, or text that could be read as a number."""
+    try:
+        return value is None or float(str(value)) is not None
+    except ValueError:
+        return False
 
 
 def refuse_infinite(name: str, X: Floats, columns: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""One reader for each format: it returns a data frame, and the ids as text."""
+"""One reader for each format: it returns a `Table`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import lzma
+import signal
 import sys
 import zlib
 from collections.abc import Callable
@@ -15,12 +16,13 @@ from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stablek.reading._columns import numbered
 from stablek.reading._errors import InputError, Message, Parameter
-from stablek.reading._text import Layout, Table, read_text
+from stablek.reading._table import Table, from_frame, numbered
+from stablek.reading._text import Layout, read_text
 
-__all__ = ["FORMATS", "format_of", "read_frame"]
+__all__ = ["FORMATS", "format_of", "read_table"]
 
 _SUFFIXES = {
     "csv": (".csv", ".txt", ".dat", ".data"),
@@ -58,8 +60,8 @@ def format_of(source: str) -> str:
     raise InputError(Message(unknown, Parameter("kind"), f" {'|'.join(FORMATS)}"))
 
 
-def read_frame(source: str, name: str, kind: str, layout: Layout, id_name: str | None) -> Table:
-    """Read all columns of a file, and the ids as text if there is an id column.
+def read_table(source: str, name: str, kind: str, layout: Layout, id_name: str | None) -> Table:
+    """Read all columns of a file.
 
     Parameters
     ----------
@@ -75,12 +77,14 @@ def read_frame(source: str, name: str, kind: str, layout: Layout, id_name: str |
         Name of the id column.
     """
     try:
-        import pandas  # noqa: F401  all readers need it
-        import pyarrow as pa
-    except ImportError as error:
+        import polars as pl
+    except ImportError:
         raise InputError(
-            f"reading files needs {error.name}, which is not installed: pip install 'stablek[cli]'"
+            "reading files needs polars, which is not installed: pip install 'stablek[cli]'"
         ) from None
+    if hasattr(signal, "siginterrupt"):  # not on Windows
+        # polars lets reads go on after Ctrl-C: a command would wait for standard input for ever.
+        signal.siginterrupt(signal.SIGINT, True)
     try:
         with _open(source) as file:
             if not file.peek(1):
@@ -88,16 +92,11 @@ def read_frame(source: str, name: str, kind: str, layout: Layout, id_name: str |
             return _READERS[kind](file, layout, id_name)
     except InputError:
         raise
+    except pl.exceptions.DuplicateError as error:
+        raise InputError(f"{name} has several columns with the same name: {error}") from error
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror or error}") from error
-    except (
-        ValueError,
-        csv.Error,
-        EOFError,
-        zlib.error,
-        lzma.LZMAError,
-        pa.ArrowException,
-    ) as error:
+    except (*_BROKEN, pl.exceptions.PolarsError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise InputError(f"cannot read {name} as {kind}: {reason}") from error
 
@@ -121,45 +120,56 @@ def _read_tsv(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
 
 
 def _read_parquet(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
-    import pyarrow.parquet as pq
+    import polars as pl
 
-    # Not read_table: it refuses files with several columns of one name.
-    return _from_arrow(pq.ParquetFile(file).read(), id_name)
+    return from_frame(pl.read_parquet(io.BytesIO(file.read())), id_name)
 
 
 def _read_arrow(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
-    import pyarrow as pa
-    from pyarrow import feather
+    import polars as pl
 
+    content = file.read()
+    # Feather is Arrow's file format. What is no such file may be Arrow's stream.
+    read = pl.read_ipc if content.startswith(b"ARROW1") else pl.read_ipc_stream
     try:
-        table = feather.read_table(file)  # Feather, and Arrow's file format
-    except pa.ArrowInvalid:
-        file.seek(0)
-        table = pa.ipc.open_stream(file).read_all()
-    return _from_arrow(table, id_name)
+        return from_frame(read(io.BytesIO(content)), id_name)
+    except OSError as error:  # it is not about the disk: the content ends too early
+        raise ValueError(str(error)) from error
+    except pl.exceptions.PanicException as error:
+        raise ValueError("polars cannot read it; do columns have the same name?") from error
 
 
 def _read_npy(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
-    import pandas as pd
-
     array = np.load(file, allow_pickle=False)
     if not isinstance(array, np.ndarray):
         raise ValueError("it is an .npz archive; save one array with numpy.save")
+    return _from_array(array, id_name)
+
+
+def _from_array(array: NDArray[Any], id_name: str | None) -> Table:
     fields = array.dtype.names or ()
     if array.ndim not in ((1,) if fields else (1, 2)):
         needed = 1 if fields else 2
         raise ValueError(f"the array has {array.ndim} dimensions, not {needed}")
-    for name, dtype in [(name, array.dtype[name]) for name in fields] or [(None, array.dtype)]:
+    parts = {f"field {name!r}": array.dtype[name] for name in fields} or {"the array": array.dtype}
+    for where, dtype in parts.items():
         if dtype.kind == "V":
-            where = "the array" if name is None else f"field {name!r}"
             raise ValueError(f"{where} has the type {dtype}; one number for each row is needed")
     if fields:
-        frame = pd.DataFrame(array)
+        columns = {name: array[name] for name in fields}
     else:
         array = array[:, None] if array.ndim == 1 else array
-        frame = pd.DataFrame(array, columns=numbered(array.shape[1]))
-    ids = [str(value) for value in frame[id_name]] if id_name in frame else None
-    return frame, ids
+        columns = dict(zip(numbered(array.shape[1]), array.T, strict=True))
+    ids = [str(value) for value in columns[id_name].tolist()] if id_name in columns else None
+    return Table(list(columns), [_series(values) for values in columns.values()], ids)
+
+
+def _series(values: NDArray[Any]) -> Any:
+    import polars as pl
+
+    if values.dtype.kind in "biuf":
+        return pl.Series(np.ascontiguousarray(values, dtype=np.float64))
+    return pl.Series([str(value) for value in values.tolist()])
 
 
 _READERS: dict[str, Callable[..., Table]] = {
@@ -169,20 +179,3 @@ _READERS: dict[str, Callable[..., Table]] = {
     "arrow": _read_arrow,
     "npy": _read_npy,
 }
-
-
-def _from_arrow(table: Any, id_name: str | None) -> Table:
-    import pyarrow as pa
-
-    ids = None
-    if table.column_names.count(id_name) == 1:
-        # Take the ids before pandas turns integers with missing values into floats.
-        ids = ["" if value is None else str(value) for value in table[id_name].to_pylist()]
-    for j, field in enumerate(table.schema):
-        kind = field.type
-        if pa.types.is_decimal(kind) or pa.types.is_boolean(kind):
-            # pandas would make objects of decimals, and of booleans with missing values.
-            number = pa.uint8() if pa.types.is_boolean(kind) else pa.float64()
-            table = table.set_column(j, field.name, table.column(j).cast(number))
-    # Without the metadata, an index that pandas wrote stays a normal column.
-    return table.to_pandas(ignore_metadata=True), ids

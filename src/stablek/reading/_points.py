@@ -16,7 +16,8 @@ from stablek.reading._columns import (
     resolve_missing,
 )
 from stablek.reading._errors import InputError, Message, Parameter
-from stablek.reading._formats import format_of, read_frame
+from stablek.reading._formats import format_of, read_table
+from stablek.reading._table import Table, to_floats
 from stablek.reading._text import Layout
 
 __all__ = ["Points", "read_points", "standardize"]
@@ -90,11 +91,13 @@ def read_points(
         If the file cannot be read, a column is not numeric or values are missing.
     """
     name = "standard input" if source == "-" else repr(source)
-    frame, ids = read_frame(source, name, kind or format_of(source), layout or Layout(), id_name)
-    chosen = choose_columns(name, [str(column) for column in frame], columns, drop, id_name)
-    if len(frame):
-        refuse_text(name, frame[chosen])
-    X: Floats = frame[chosen].to_numpy(dtype=np.float64, na_value=np.nan)
+    table = read_table(source, name, kind or format_of(source), layout or Layout(), id_name)
+    chosen = choose_columns(name, table.names, columns, drop, id_name)
+    column_of = dict(zip(table.names, table.columns, strict=True))
+    used = Table(chosen, [column_of[column] for column in chosen])
+    if len(used.columns[0]):
+        refuse_text(name, used)
+    X: Floats = np.column_stack([to_floats(column) for column in used.columns])
     refuse_infinite(name, X, chosen)
     kept = np.ones(len(X), dtype=bool)
     notes: list[str] = []
@@ -112,7 +115,7 @@ def read_points(
             for column, values in zip(chosen, X.T, strict=True)
             if (np.diff(values) == 1).all()
         ]
-    return Points(np.ascontiguousarray(X), tuple(chosen), kept, id_name, ids, tuple(notes))
+    return Points(np.ascontiguousarray(X), tuple(chosen), kept, id_name, table.ids, tuple(notes))
 
 
 def standardize(X: Floats) -> Floats:

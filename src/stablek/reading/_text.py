@@ -1,7 +1,9 @@
 """Delimited text: encoding, delimiter, decimal mark and header are detected.
 
-The detection is our own because `csv.Sniffer` (and so pandas' ``sep=None``) raises on a single
-column, takes a decimal comma for the delimiter, and knows nothing of decimal marks.
+The detection is our own because `csv.Sniffer` raises on a single column, takes a decimal comma for
+the delimiter, and knows nothing of decimal marks. Then polars splits the file. It does not take
+white space for a delimiter, and a quote inside a cell confuses it, so Python's csv module rewrites
+such files first.
 """
 
 from __future__ import annotations
@@ -9,21 +11,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
 
-from stablek.reading._columns import numbered, text_columns
+from stablek.reading._columns import text_columns
+from stablek.reading._table import Table, numbered, to_numbers
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import polars as pl
 
-__all__ = ["Layout", "Table", "read_text"]
+__all__ = ["Layout", "read_text"]
 
-Table: TypeAlias = "tuple[pd.DataFrame, list[str] | None]"
-"""All columns of a file, and the ids as text if there is an id column."""
-
-_MISSING = ["?"]  # besides the values that pandas takes for missing
 _HEAD = 1 << 16
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?|[+-]?(nan|inf)", re.IGNORECASE)
 
@@ -48,32 +47,29 @@ class Layout:
 
 
 def read_text(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
-    """Read all columns of a text file, and the ids exactly as they are written.
-
-    If the file repeats a name, the columns of the frame do too.
-    """
-    import pandas as pd
-
-    head = file.read(_HEAD)
+    """Read all columns of a text file, and the ids exactly as they are written."""
+    content = file.read()
+    head = content[:_HEAD]
     encoding = _encoding(head)
-    found = _detect(head.decode(encoding, errors="ignore"), layout, whole=len(head) < _HEAD)
-    frame = _parse(file, encoding, found)
-    text = text_columns(frame, id_name)
-    if text and layout.decimal is None and found.delimiter != ",":
-        comma = _parse(file, encoding, replace(found, decimal=","))
-        if len(text_columns(comma, id_name)) < len(text):
-            frame = comma
-    for name in text_columns(frame, id_name):
-        frame[name] = _as_numbers(frame[name])
-    ids = None
-    if id_name in frame:
-        # Read the ids again as text: 007 keeps its zeros, and NA may be a name.
-        column = frame.columns.get_loc(id_name)
-        raw = _parse(file, encoding, found, usecols=[column], dtype=str, na_filter=False)
-        ids = raw.iloc[:, 0].tolist()
+    found = _detect(
+        head.decode(encoding, errors="ignore"), layout, whole=len(content) == len(head)
+    )
+    columns = _parse(content, encoding, found)
+    names = numbered(len(columns))
     if found.header:
-        frame.columns = pd.Index(_names(file, encoding, found, list(frame.columns)))
-    return frame, ids
+        names = [column[0] or f"Unnamed: {j}" for j, column in enumerate(columns)]
+        columns = [column.slice(1) for column in columns]
+    table = Table(names, [to_numbers(column, found.decimal or ".") for column in columns])
+    text = text_columns(table, id_name)
+    if text and layout.decimal is None and found.delimiter != ",":
+        comma = Table(names, [to_numbers(column, ",") for column in columns])
+        if len(text_columns(comma, id_name)) < len(text):
+            table = comma
+    ids = None
+    if id_name in names:
+        # From the texts: 007 keeps its zeros, and NA may be a name.
+        ids = columns[names.index(id_name)].fill_null("").to_list()
+    return Table(names, table.columns, ids)
 
 
 def _encoding(head: bytes) -> str:
@@ -127,49 +123,45 @@ def _cells(head: str, delimiter: str, whole: bool) -> list[list[str]]:
     return [row for row in rows if row][:200]
 
 
-def _parse(file: BinaryIO, encoding: str, layout: Layout, **options: Any) -> pd.DataFrame:
-    import pandas as pd
+def _parse(content: bytes, encoding: str, layout: Layout) -> list[pl.Series]:
+    """Split a file into columns of texts; the first row may hold names."""
+    import polars as pl
 
-    file.seek(0)
-    with warnings.catch_warnings():
-        # With more cells than names, pandas drops the last cells and gives this warning.
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        try:
-            frame: pd.DataFrame = pd.read_csv(
-                file,
-                sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
-                decimal=layout.decimal or ".",
-                encoding=encoding,
-                header=0 if layout.header else None,
-                index_col=False,
-                na_values=_MISSING,
-                skipinitialspace=True,
-                low_memory=False,
-                **options,
-            )
-        except pd.errors.ParserWarning:
-            raise ValueError("rows have more cells than the first line has names") from None
-    if not layout.header:
-        frame.columns = pd.Index(numbered(frame.shape[1]))
-    return frame.rename(columns=str)
+    delimiter = layout.delimiter or ","
+    if encoding != "utf-8-sig" or delimiter == " " or b'"' in content:
+        rows = _rows(content.decode(encoding), delimiter)
+        delimiter = "\t" if delimiter == " " else delimiter
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer, delimiter=delimiter, lineterminator="\n").writerows(rows)
+        content = buffer.getvalue().encode()
+    else:
+        content = content.removeprefix(b"\xef\xbb\xbf")
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        content = re.sub(rb"\n *(?=\n|\Z)", b"", content).lstrip(b" \n")
+    if not content.strip():
+        raise ValueError("it has no rows")
+    try:
+        frame = pl.read_csv(content, separator=delimiter, has_header=False, infer_schema=False)
+    except pl.exceptions.ComputeError as error:
+        _refuse_long_rows(content.decode(), delimiter)
+        raise ValueError(str(error)) from error
+    return [column.str.strip_chars_start(" ") for column in frame.get_columns()]
 
 
-def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Numbers that pandas left as text or objects; any other column as it is.
-
-    These are integers of more than 64 bits, and booleans with missing values.
-    """
-    import pandas as pd
-
-    texts = column.astype(str).replace({"True": "1", "False": "0"})
-    numbers = pd.to_numeric(texts, errors="coerce")
-    return column if (numbers.isna() & column.notna()).any() else numbers
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Cells of the rows that are not empty."""
+    blank = delimiter == " "
+    lines: Iterable[str] = io.StringIO(text, newline=None if blank else "")
+    if blank:
+        lines = (line.strip().replace("\t", " ") for line in lines)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    return (row for row in reader if row)
 
 
-def _names(file: BinaryIO, encoding: str, layout: Layout, names: list[str]) -> list[str]:
-    """Return the names of pandas, or those of the file if it repeats one: pandas numbers these."""
-    without = replace(layout, header=False)
-    line = _parse(file, encoding, without, nrows=1, dtype=str, na_filter=False)
-    written = [str(name) for name in line.iloc[0]]
-    named = [name for name in written if name]
-    return written if len(set(named)) < len(named) else names
+def _refuse_long_rows(text: str, delimiter: str) -> None:
+    """Raise if a row has more cells than the first one."""
+    width = 0
+    for number, row in enumerate(_rows(text, delimiter), start=1):
+        width = width or len(row)
+        if len(row) > width:
+            raise ValueError(f"row {number} has {len(row)} cells; the first row has {width}")
