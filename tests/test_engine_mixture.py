@@ -24,7 +24,7 @@ from stablek.engines import mixture_component
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
 from stablek.engines.mixture import MixtureEngine, unsupported
-from stablek.engines.mixture_narrow import NarrowFitter
+from stablek.engines.mixture_narrow import fit_narrow
 from stablek.engines.mixture_wide import WideFitter
 from stablek.kernels.mixture import ways
 from stablek.mixture import (
@@ -154,9 +154,9 @@ def check_against_scikit_learn(kind, narrow, most_features):
         [[labels]] = found.labels
         start = start_of(X, labels, kind)
         if kind in narrow:
-            model = NarrowFitter(X, X, eng.clusterer, None).fit(k, labels)
+            [[(_, model)]] = fit_narrow(X, [Request(None, (k,))], [found], eng.clusterer)
         else:
-            model = WideFitter(X, X, eng.clusterer, None, keeps=n <= 64).fit(k, labels)
+            model = WideFitter(X, None, eng.clusterer, None, keeps=n <= 64).fit(k, labels)
         theirs = GaussianMixture(k, **parameters, **start).fit(X)
         assert model.lower_bound == pytest.approx(theirs.lower_bound_, rel=1e-9)
         assert (model.n_iter, model.converged) == (theirs.n_iter_, theirs.converged_)

@@ -14,13 +14,13 @@ from sklearn.mixture import GaussianMixture
 from stablek.blocks import rows_per_block
 from stablek.engines.base import Setting
 from stablek.engines.copies import compare
-from stablek.engines.mixture_narrow import KINDS, Mixture, NarrowFitter, narrow_agreements
+from stablek.engines.mixture_narrow import KINDS, Mixture, fit_narrow, narrow_agreements
 from stablek.engines.mixture_starts import Start, starts_for
 from stablek.engines.mixture_wide import WideFitter, WideMixture, wide_agreements
 from stablek.engines.packing import additive_noise, pack, unpack
 from stablek.engines.subspace import Subspace
-from stablek.kernels.mixture.ways import way_of
-from stablek.mixture import SINGULAR, KMeansGaussianMixture, SVDGaussianMixture
+from stablek.kernels.mixture.ways import Way, way_of
+from stablek.mixture import KMeansGaussianMixture, SVDGaussianMixture
 from stablek.perturbations import Draw, perturb
 from stablek.results import Group, Partition, Request
 
@@ -29,6 +29,8 @@ __all__ = ["MixtureEngine", "unsupported"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Fit = tuple[Ints, Any]  # labels and a Mixture or WideMixture
+
+_BATCH_NUMBERS = 1 << 23  # of points, labels and models that one call fits
 
 
 def unsupported(clusterer: Any) -> str | None:
@@ -174,35 +176,67 @@ class MixtureEngine:
                         f"n_samples = {n}"
                     )
         asked = [request for request in requests if request.k_values]
-        starts = iter(self._starts.of(X, asked, entropy, *what) if asked else [])
+        fits = (
+            found
+            for batch in self._request_batches(X, asked)
+            for found in self._fit(X, batch, self._starts.of(X, batch, entropy, *what))
+        )
         for request in requests:
-            yield self._fit(X, request, next(starts)) if request.k_values else []
+            yield next(fits) if request.k_values else []
 
-    def _fit(self, X: Floats, request: Request, start: Start) -> list[Fit]:
-        """Labels and model of each k of one request."""
+    def _request_batches(self, X: Floats, requests: Sequence[Request]) -> Iterator[list[Request]]:
+        """Requests that are fitted together, in bounded memory."""
+        p = X.shape[1]
+        rank = p if self.clusterer.covariance_type in ("full", "tied") else 1
+        batch: list[Request] = []
+        total = 0
+        for request in requests:
+            n = len(X) if request.rows is None else len(request.rows)
+            numbers = n * (p + len(request.k_values) * self._starts.n_starts)
+            numbers += 2 * sum(request.k_values) * rank * p
+            if batch and total + numbers > _BATCH_NUMBERS:
+                yield batch
+                batch, total = [], 0
+            batch.append(request)
+            total += numbers
+        if batch:
+            yield batch
+
+    def _fit(
+        self, X: Floats, requests: Sequence[Request], starts: Sequence[Start]
+    ) -> Iterator[list[Fit]]:
+        """Labels and model of each k of each request."""
+        n = [len(X) if request.rows is None else len(request.rows) for request in requests]
+        ways = [
+            way_of(self.clusterer.covariance_type, size, X.shape[1], whole=request.rows is None)
+            for request, size in zip(requests, n, strict=True)
+        ]
+        together = [i for i, way in enumerate(ways) if not (way.in_subspace or way.by_products)]
+        fits: dict[int, list[Fit]] = {}
+        if together:
+            chosen = [requests[i] for i in together], [starts[i] for i in together]
+            fits = dict(zip(together, fit_narrow(X, *chosen, self.clusterer), strict=True))
+        for i, request in enumerate(requests):
+            yield fits.pop(i) if i in fits else self._fit_alone(X, request, starts[i], ways[i])
+
+    def _fit_alone(self, X: Floats, request: Request, start: Start, way: Way) -> list[Fit]:
+        """Labels and model of each k of one request, in a subspace or by matrix products."""
         points = X if request.rows is None else X[request.rows]
-        same = start.rows is request.rows
-        start_points = points if same else X[start.rows]
-        way = way_of(self.clusterer.covariance_type, *points.shape, whole=request.rows is None)
         subspace = None
         if way.in_subspace:
             subspace = Subspace.of(points)
             points = subspace.coordinates(points)
-            start_points = points if same else subspace.coordinates(start_points)
-        fitter: Any
-        if way.by_products:
-            keeps = way.keeps_components
-            fitter = WideFitter(points, start_points, self.clusterer, subspace, keeps=keeps)
-        else:
-            fitter = NarrowFitter(points, start_points, self.clusterer, subspace)
-        fits = []
-        for k, labels in zip(request.k_values, start.labels, strict=True):
-            models = [fitter.fit(k, own) for own in labels]
-            if None in models:
-                raise ValueError(SINGULAR)
-            likeliest = max(models, key=lambda model: model.lower_bound)
-            fits.append((fitter.predict(likeliest), likeliest))
-        return fits
+        if not way.by_products:
+            whole = Request(None, request.k_values)
+            [fits] = fit_narrow(points, [whole], [start], self.clusterer, subspace)
+            return list(fits)
+        fitter = WideFitter(
+            points, start.sample, self.clusterer, subspace, keeps=way.keeps_components
+        )
+        return [
+            fitter.fit_likeliest(k, labels)
+            for k, labels in zip(request.k_values, start.labels, strict=True)
+        ]
 
     def _relabeled(
         self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stablek.engines.mixture_starts import Start
 from stablek.engines.subspace import Subspace
 from stablek.kernels.packed import PackedGroups
+from stablek.mixture import SINGULAR
+from stablek.results import Request
 
-__all__ = ["KINDS", "Mixture", "NarrowFitter", "narrow_agreements"]
+__all__ = ["KINDS", "Mixture", "fit_narrow", "narrow_agreements"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -51,31 +54,11 @@ class Mixture:
             points = self.subspace.coordinates(points)
         return _assign(self, np.ascontiguousarray(points.T))
 
-    def turned(self, deviation: Floats) -> tuple[Floats, Floats]:
-        """Factors and growths for points with noise, as `stablek.kernels.mixture.extend` says.
-
-        They are computed once, for all draws.
-
-        Parameters
-        ----------
-        deviation : ndarray of shape (n_features,)
-            Standard deviation of each feature's noise at level 1.
-
-        Returns
-        -------
-        factors : ndarray of shape (k, q, p)
-        growths : ndarray of shape (k, p)
-        """
-        key = deviation.tobytes()
-        if key not in self._turned:
-            self._turned[key] = _turn(self.factors, deviation, self.subspace)
-        return self._turned[key]
-
     def at(self, epsilon: float, deviation: Floats | None) -> Mixture:
         """The mixture of points with noise of one level; itself without noise."""
         if epsilon == 0.0 or deviation is None:
             return self
-        factors, growths = self.turned(deviation)
+        [(factors, growths)] = _turned([self], deviation)
         variances = 1.0 + epsilon**2 * growths
         factors = factors / np.sqrt(variances)[:, None]
         if factors.shape[1] > 1:  # upper triangular again: the decomposition RQ, without Q
@@ -85,49 +68,90 @@ class Mixture:
         return replace(self, covariances=None, factors=factors, offsets=offsets)
 
 
-class NarrowFitter:
-    """Fits mixtures to points.
+def fit_narrow(
+    X: Floats,
+    requests: Sequence[Request],
+    starts: Sequence[Start],
+    clusterer: Any,
+    subspace: Subspace | None = None,
+) -> list[list[tuple[Ints, Mixture]]]:
+    """Labels and mixture of each k of each request, by one kernel call.
 
     Parameters
     ----------
-    points : ndarray of shape (n, p)
-        Points, or their coordinates in the subspace.
-    start_points : ndarray of shape (m, p)
-        Points whose labels give the first model; usually `points`.
+    X : ndarray of shape (n_samples, p)
+        Data, or coordinates in the subspace.
+    requests : sequence of Request
+    starts : sequence of Start
+        One for each request.
     clusterer : GaussianMixture
         Its parameters apply.
     subspace : Subspace or None
+        Where the coordinates are.
     """
+    from stablek.kernels.mixture.densities import Gaussians
+    from stablek.kernels.mixture.fit import Fits, Report, Rule, fit_likeliest
 
-    def __init__(
-        self, points: Floats, start_points: Floats, clusterer: Any, subspace: Subspace | None
-    ) -> None:
-        from stablek.kernels.mixture.densities import Gaussians
-        from stablek.kernels.mixture.fit import Rule, fit
-
-        c, kind = clusterer, KINDS.index(clusterer.covariance_type)
-        self._fit, self._gaussians = fit, Gaussians
-        self._rule = Rule(kind, float(c.tol), float(c.reg_covar), int(c.max_iter))
-        self._subspace = subspace
-        self._points = self._start = np.ascontiguousarray(points.T)
-        if start_points is not points:
-            self._start = np.ascontiguousarray(start_points.T)
-        p = len(self._points)
-        self._shape = (p if c.covariance_type in ("full", "tied") else 1, p)
-
-    def fit(self, k: int, labels: Ints) -> Mixture | None:
-        """Mixture from the start that the labels give; None if a covariance is singular."""
-        covariances, factors = np.empty((k, *self._shape)), np.empty((k, *self._shape))
-        means = np.empty((k, len(self._points)))
-        model = self._gaussians(np.empty(k), means, covariances, factors, np.empty(k))
-        sound, bound, n_iter, converged = self._fit(
-            self._points, self._rule, self._start, labels, model
+    c, p = clusterer, X.shape[1]
+    rule = Rule(KINDS.index(c.covariance_type), float(c.tol), float(c.reg_covar), int(c.max_iter))
+    everything = np.arange(len(X))
+    rows = [everything if r.rows is None else r.rows for r in requests]
+    start_rows = [
+        own if start.sample is None else own[start.sample]
+        for own, start in zip(rows, starts, strict=True)
+    ]
+    labels = [own for start in starts for own in start.labels]
+    fits = Fits(
+        sets=np.repeat(np.arange(len(requests)), [len(r.k_values) for r in requests]),
+        k_values=np.array([k for r in requests for k in r.k_values], dtype=np.intp),
+        n_starts=np.array([len(own) for own in labels], dtype=np.intp),
+        labels=np.concatenate(
+            [own.ravel() for own in labels], dtype=np.int32, casting="same_kind"
+        ),
+    )
+    k, n_fits = int(fits.k_values.sum()), len(fits.sets)
+    shape = (k, p if c.covariance_type in ("full", "tied") else 1, p)
+    models = Gaussians(
+        np.empty(k), np.empty((k, p)), np.empty(shape), np.empty(shape), np.empty(k)
+    )
+    sizes = np.array([len(own) for own in rows], dtype=np.intp)[fits.sets]
+    found = np.empty(int(sizes.sum()), dtype=np.intp)
+    sound, converged = np.empty(n_fits, dtype=np.bool_), np.empty(n_fits, dtype=np.bool_)
+    report = Report(sound, np.empty(n_fits), np.empty(n_fits, dtype=np.intp), converged)
+    points = np.ascontiguousarray(X)
+    fit_likeliest(points, _laid(rows), _laid(start_rows), fits, rule, models, found, report)
+    if not sound.all():
+        raise ValueError(SINGULAR)
+    ends, label_ends = np.cumsum(fits.k_values).tolist(), np.cumsum(sizes).tolist()
+    ended = zip(*(values.tolist() for values in report[1:]), strict=True)
+    fitted = iter(
+        (found[last - size : last], _mixture(models, slice(end - k, end), numbers, subspace))
+        for k, end, size, last, numbers in zip(
+            fits.k_values.tolist(), ends, sizes.tolist(), label_ends, ended, strict=True
         )
-        return Mixture(*model, bound, n_iter, converged, self._subspace) if sound else None
+    )
+    return [[next(fitted) for _ in r.k_values] for r in requests]
 
-    def predict(self, model: Mixture) -> Ints:
-        """Component of highest posterior of each of the fitted points."""
-        return _assign(model, self._points)
+
+def _mixture(models: Any, own: slice, ended: Any, subspace: Subspace | None) -> Mixture:
+    """One mixture of those that are laid end to end; `ended` is its part of the report."""
+    bound, n_iter, converged = ended
+    weights, means, covariances, factors, offsets = (values[own] for values in models)
+    return Mixture(
+        weights, means, covariances, factors, offsets, bound, n_iter, converged, subspace
+    )
+
+
+def _laid(rows: Sequence[Ints]) -> Any:
+    """Sets of rows as the kernels take them."""
+    from stablek.kernels.mixture.fit import Rows
+
+    starts = np.cumsum([0, *(len(own) for own in rows)])
+    return Rows(_joined(rows, np.intp), starts)
+
+
+def _joined(arrays: Sequence[Ints], dtype: Any) -> Ints:
+    return np.concatenate(arrays, dtype=dtype, casting="same_kind")
 
 
 def _assign(model: Mixture, points: Floats) -> Ints:
@@ -139,19 +163,46 @@ def _assign(model: Mixture, points: Floats) -> Ints:
     return labels
 
 
+def _turned(models: Sequence[Mixture], deviation: Floats) -> list[tuple[Floats, Floats]]:
+    """Factors and growths for points with noise, as `stablek.kernels.mixture.extend` says.
+
+    They are computed once, for all draws.
+
+    Parameters
+    ----------
+    models : sequence of Mixture
+        All in the same space.
+    deviation : ndarray of shape (n_features,)
+        Standard deviation of each feature's noise at level 1.
+
+    Returns
+    -------
+    list of (factors, growths)
+        Arrays of shape (k, q, p) and (k, p), for each model.
+    """
+    key = deviation.tobytes()
+    new = [model for model in models if key not in model._turned]
+    if new:
+        joined = np.concatenate([model.factors for model in new])
+        factors, growths = _turn(joined, deviation, new[0].subspace)
+        end = 0
+        for model in new:
+            own = slice(end, end := end + len(model.factors))
+            model._turned[key] = factors[own], growths[own]
+    return [model._turned[key] for model in models]
+
+
 def _turn(factors: Floats, deviation: Floats, subspace: Subspace | None) -> tuple[Floats, Floats]:
     """Turn the columns of factors so that noise leaves the coordinates uncorrelated."""
     if factors.shape[1] == 1 and subspace is None:  # the axes of the noise
         return factors, (factors[:, 0] * deviation) ** 2
-    tied = bool((factors == factors[0]).all())
-    own = factors[:1] if tied else factors
+    # Tied components have equal factors, one after the other.
+    changes = np.append(True, (factors[1:] != factors[:-1]).any(axis=(1, 2)))
+    own = factors[changes]
     noise = deviation[:, None] * (own if subspace is None else subspace.axes @ own)
     growths, turns = np.linalg.eigh(noise.transpose(0, 2, 1) @ noise)
-    turned, growths = own @ turns, np.maximum(growths, 0.0)
-    if tied:
-        k = len(factors)
-        return np.repeat(turned, k, axis=0), np.repeat(growths, k, axis=0)
-    return turned, growths
+    which = np.cumsum(changes) - 1
+    return (own @ turns)[which], np.maximum(growths, 0.0)[which]
 
 
 def narrow_agreements(
@@ -187,7 +238,7 @@ def narrow_agreements(
     if deviation is None:
         factors, growths = [model.factors for model in models], [np.empty((0, X.shape[1]))]
     else:
-        turned = [model.turned(deviation) for model in models]
+        turned = _turned(models, deviation)
         factors, growths = [f for f, _ in turned], [g for _, g in turned]
     return extend_agreements(
         np.ascontiguousarray(X),

@@ -30,18 +30,21 @@ class Start(NamedTuple):
 
     Parameters
     ----------
-    rows : ndarray or None
-        Rows of X that have labels; None for all.
-    labels : list of ndarray of shape (n_starts, n_rows)
+    sample : ndarray or None
+        Positions of the points that have labels, among the points of the request; None for all.
+    labels : list of ndarray of shape (n_starts, n_points)
         For each k, the labels of each start.
     """
 
-    rows: Ints | None
+    sample: Ints | None
     labels: list[Ints]
 
 
 class Starts(Protocol):
     """A way to start EM."""
+
+    n_starts: int
+    """Starts of each mixture."""
 
     def of(self, X: Floats, requests: Sequence[Request], entropy: int, *what: Any) -> list[Start]:
         """Start of each request; `what` is the role of the fits and, for copies, the draw."""
@@ -66,6 +69,8 @@ def starts_for(clusterer: Any) -> Starts:
 class _HierarchyStarts:
     """One start for each k: the hierarchy's cut into k clusters."""
 
+    n_starts = 1
+
     def __init__(self, clusterer: Any) -> None:
         self.random_state = clusterer.random_state
 
@@ -77,10 +82,11 @@ class _HierarchyStarts:
         for request in requests:
             rows = request.rows
             sample = hierarchy_rows(len(X) if rows is None else len(rows), seed)
+            points = X if rows is None else X[rows]
             if sample is not None:
-                rows = sample if rows is None else rows[sample]
-            labels = hierarchical_labels(X if rows is None else X[rows], request.k_values)
-            result.append(Start(rows, [own[None] for own in labels]))
+                points = points[sample]
+            labels = hierarchical_labels(points, request.k_values)
+            result.append(Start(sample, [own[None] for own in labels]))
         return result
 
 
@@ -89,48 +95,23 @@ class _KMeansStarts:
 
     def __init__(self, clusterer: Any) -> None:
         self.takes_best = isinstance(clusterer, KMeansGaussianMixture)
-        self.n_init, self.random_state = int(clusterer.n_init), clusterer.random_state
-        best = KMeans(n_init=self.n_init, random_state=self.random_state)
+        n_init, self.random_state = int(clusterer.n_init), clusterer.random_state
+        self.n_starts = 1 if self.takes_best else n_init
         # Better runs would be more alike, and the best of the mixtures that start from them worse.
         self.engine = (
-            KMeansEngine(best)
+            KMeansEngine(KMeans(n_init=n_init, random_state=self.random_state))
             if self.takes_best
-            else KMeansEngine(KMeans(n_init=1), swap_centers=False)
+            else KMeansEngine(KMeans(n_init=n_init), swap_centers=False)
         )
 
     def of(self, X: Floats, requests: Sequence[Request], entropy: int, *what: Any) -> list[Start]:
-        seeds = [entropy]
+        """Start of each request, by one call for all starts, requests and k."""
+        seed = entropy
         if not self.takes_best:
-            seed = self.random_state
-            if seed is None:
-                seed = seeding.seed(entropy, *what)
-            seeds = [seeding.seed(int(seed), "start", start) for start in range(self.n_init)]
-        # One call answers for all requests and all k.
-        runs = [self.engine.references(X, requests, seed) for seed in seeds]
-        result = []
-        for request, *found in zip(requests, *runs, strict=True):
-            by_k = zip(*found, strict=True)
-            labels = [_different(np.array([p.labels for p in run], np.intp)) for run in by_k]
-            result.append(Start(request.rows, labels))
-        return result
-
-
-def _different(labels: Ints) -> Ints:
-    """Rows of labels that are different partitions: equal starts give equal mixtures.
-
-    Examples
-    --------
-    >>> _different(np.array([[0, 0, 1], [1, 1, 0], [0, 1, 1]]))
-    array([[0, 0, 1],
-           [0, 1, 1]])
-    """
-    if len(labels) == 1:
-        return labels
-    # Name each cluster by its first point: of several writes to one place the last one stays.
-    first = np.empty(int(labels.max()) + 1, dtype=np.intp)
-    backward = np.arange(labels.shape[1])[::-1]
-    seen: dict[bytes, int] = {}
-    for start, row in enumerate(labels):
-        first[row[::-1]] = backward
-        seen.setdefault(first[row].tobytes(), start)
-    return labels[[*seen.values()]]
+            given = self.random_state
+            seed = seeding.seed(entropy, *what) if given is None else int(given)
+            seed = seeding.seed(seed, "start", 0)
+        if self.n_starts > 1:
+            return [Start(None, runs) for runs in self.engine.runs(X, requests, seed)]
+        found = self.engine.references(X, requests, seed)
+        return [Start(None, [own.labels[None] for own in partitions]) for partitions in found]

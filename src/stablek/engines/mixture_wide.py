@@ -152,8 +152,8 @@ class WideFitter:
     ----------
     points : ndarray of shape (n, p)
         Points, or their coordinates in the subspace.
-    start_points : ndarray of shape (m, p)
-        Points whose labels give the first model; usually `points`.
+    sample : ndarray or None
+        Positions of the points whose labels give the first model; None for all.
     clusterer : GaussianMixture
         Its parameters apply.
     subspace : Subspace or None
@@ -164,7 +164,7 @@ class WideFitter:
     def __init__(
         self,
         points: Floats,
-        start_points: Floats,
+        sample: Ints | None,
         clusterer: Any,
         subspace: Subspace | None,
         *,
@@ -173,8 +173,17 @@ class WideFitter:
         self.clusterer, self.subspace = clusterer, subspace
         ridge = float(clusterer.reg_covar)
         self._here = self._start = Components(points, ridge, keeps=keeps)
-        if start_points is not points:
-            self._start = Components(start_points, ridge, keeps=keeps)
+        if sample is not None:
+            self._start = Components(points[sample], ridge, keeps=keeps)
+
+    def fit_likeliest(self, k: int, starts: Ints) -> tuple[Ints, WideMixture]:
+        """Labels and model of the likeliest mixture from several starts, (n_starts, m)."""
+        models = [self.fit(k, labels) for labels in starts]
+        sound = [model for model in models if model is not None]
+        if len(sound) < len(models):
+            raise ValueError(SINGULAR)
+        likeliest = max(sound, key=lambda model: model.lower_bound)
+        return self.predict(likeliest), likeliest
 
     def fit(self, k: int, labels: Ints) -> WideMixture | None:
         """Mixture from the start that the labels give; None if a covariance is singular.

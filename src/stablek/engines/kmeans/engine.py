@@ -101,8 +101,17 @@ class KMeansEngine:
         result: list[tuple[Partition, ...]] = []
         parameters = self._parameters(X.shape[1], entropy, "reference")
         for batch in batches(sizes, X.shape[1]):
-            result += _references(X, requests[batch], sizes[batch], parameters)
+            result += _references(X, requests[batch], parameters)
         return result
+
+    def runs(self, X: Floats, requests: Sequence[Request], seed: int) -> list[list[Ints]]:
+        """Labels of ``n_init`` runs, for each request and value: arrays of shape (n_init, n)."""
+        from stablek.engines.kmeans.fits import labels_of_runs
+
+        X = np.ascontiguousarray(X)
+        parameters = self._parameters(X.shape[1], seed, "runs")
+        found = iter(labels_of_runs(X, _plan(X, requests), parameters))
+        return [[next(found) for _ in request.k_values] for request in requests]
 
     def similarities(
         self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
@@ -212,15 +221,14 @@ class KMeansEngine:
         return labels
 
 
-def _references(
-    X: Floats, requests: Sequence[Request], sizes: Ints, parameters: KMeansParameters
-) -> list[tuple[Partition, ...]]:
-    """Partitions of one batch of requests."""
-    from stablek.engines.kmeans.fits import FitPlan, fit, labels_of
+def _plan(X: Floats, requests: Sequence[Request]) -> Any:
+    """The fits of requests, without noise."""
+    from stablek.engines.kmeans.fits import FitPlan
 
     rows = [np.arange(len(X)) if r.rows is None else r.rows for r in requests]
+    sizes = np.array([len(own) for own in rows])
     n_fits = [len(r.k_values) for r in requests]
-    plan = FitPlan(
+    return FitPlan(
         np.concatenate(rows),
         np.cumsum(sizes) - sizes,
         sizes,
@@ -228,12 +236,21 @@ def _references(
         np.repeat(np.arange(len(requests)), n_fits),
         np.array([k for r in requests for k in r.k_values], dtype=np.intp),
     )
+
+
+def _references(
+    X: Floats, requests: Sequence[Request], parameters: KMeansParameters
+) -> list[tuple[Partition, ...]]:
+    """Partitions of one batch of requests."""
+    from stablek.engines.kmeans.fits import fit, labels_of
+
+    plan = _plan(X, requests)
     # What `fit` returns is as large as X, and `labels_of` needs as much: it is not kept.
     centers = fit(X, X, plan, None, parameters).centers_of_points(X.shape[1])
     labels, first_label = labels_of(X, plan, centers)
     result = []
     f = first = 0
-    for request, size in zip(requests, sizes, strict=True):
+    for request, size in zip(requests, plan.sizes, strict=True):
         partitions = []
         for k in request.k_values:
             # A cluster has many partitions, and only this engine reads their labels: few bytes.

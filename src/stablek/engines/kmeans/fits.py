@@ -20,7 +20,17 @@ from stablek.kernels.kmeans.starts import draw_starts, draws_memory
 from stablek.kernels.kmeans.tile_race import race_tiles
 from stablek.kernels.kmeans.tiles import TILE, scores_memory
 
-__all__ = ["FitPlan", "Fitted", "batches", "fit", "labels_of", "lloyd", "load", "nearest_labels"]
+__all__ = [
+    "FitPlan",
+    "Fitted",
+    "batches",
+    "fit",
+    "labels_of",
+    "labels_of_runs",
+    "lloyd",
+    "load",
+    "nearest_labels",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -163,15 +173,45 @@ def _fit_in_tiles(
     sets: PointSets, fits: Fits, boxed: Ints, parameters: KMeansParameters, centers: Floats
 ) -> None:
     n, k = int(sets.sizes[fits.sets].max()), int(fits.k_values.max())
+    order, first_order, order_k = _draw(sets, fits, parameters)
+    compact_sets(sets, boxed)
+    work = tile_race_memory(sets, n, k, parameters.n_init)
+    race_tiles(sets, fits, parameters, order, first_order, order_k, work, centers)
+
+
+def _draw(sets: PointSets, fits: Fits, parameters: KMeansParameters) -> tuple[Ints, Ints, Ints]:
+    """Draw the starts of each set: points, where those of each set begin, and their number."""
+    n, k = int(sets.sizes[fits.sets].max()), int(fits.k_values.max())
     order_k = np.zeros(len(sets.sizes), dtype=np.int64)
     np.maximum.at(order_k, fits.sets, fits.k_values)
     first_order = parameters.n_init * (np.cumsum(order_k) - order_k)
     order = np.empty(parameters.n_init * int(order_k.sum()), dtype=np.int64)
     draws = draws_memory(n, k, parameters.plus_plus)
     draw_starts(sets, order_k, parameters, draws, order, first_order)
-    compact_sets(sets, boxed)
-    work = tile_race_memory(sets, n, k, parameters.n_init)
-    race_tiles(sets, fits, parameters, order, first_order, order_k, work, centers)
+    return order, first_order, order_k
+
+
+def labels_of_runs(X: Floats, plan: FitPlan, parameters: KMeansParameters) -> list[Ints]:
+    """Labels of each of the ``n_init`` runs of each fit, (n_init, n): they do not race."""
+    n_init, n_fits = parameters.n_init, len(plan.k_values)
+    sets = load(X, X, plan)
+    center_sets(sets)
+    order, first_order, order_k = _draw(sets, plan.fits, parameters)
+    # Run s of fit f is fit f * n_init + s, which starts from given centers.
+    runs = plan._replace(
+        fit_sets=np.repeat(plan.fit_sets, n_init), k_values=np.repeat(plan.k_values, n_init)
+    )
+    of_run = np.repeat(np.arange(n_fits * n_init), runs.k_values)  # for each center
+    center = np.arange(len(of_run)) - runs.fits.first_center[of_run]
+    own = runs.fit_sets[of_run]
+    point = order[first_order[own] + of_run % n_init * order_k[own] + center]
+    guides = X[plan.rows[plan.first_row[own] + point]]
+    labels, first_label = fit(X, X, runs, guides, parameters._replace(n_init=0)).labels()
+    sizes = plan.sizes[plan.fit_sets]
+    return [
+        labels[first : first + n_init * size].reshape(n_init, size)
+        for first, size in zip(first_label[::n_init], sizes, strict=True)
+    ]
 
 
 def _labels(sets: PointSets, plan: FitPlan, centers: Floats) -> tuple[NDArray[np.int32], Ints]:

@@ -8,7 +8,8 @@ Layers, from bottom to top:
    each point the component of highest posterior. `Gaussians` holds the arrays of a mixture.
 2. `steps`: the E step sums the moments of the points for each component, and the M step turns
    them into a mixture. There are four kinds of covariances: full, tied, diagonal, spherical.
-3. `fit`: EM from labeled points, with the stopping rule of scikit-learn.
+3. `fit`: EM from labeled points, with the stopping rule of scikit-learn. One call fits all sets of
+   points, all k and all starts.
 4. `extend`: labels that reference mixtures give to noisy points, counted for all groups of points
    and all noise levels in one call. The mixtures know the noise or ignore it. In both cases two
    products with the factor of a covariance serve all levels.

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
 
-__all__ = ["Gaussians", "assign", "block_size", "gaps_to", "log_density", "project"]
+__all__ = [
+    "Gaussians",
+    "assign",
+    "assign_points",
+    "block_size",
+    "gaps_to",
+    "gather",
+    "log_density",
+    "project",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -47,6 +56,14 @@ class Gaussians(NamedTuple):
 def block_size(n_features: int) -> int:
     """Points per block, so that a block fits into the nearest cache."""
     return max(16, min(256, 2048 // n_features // 16 * 16))
+
+
+@inner
+def gather(X: Floats, rows: Ints, points: Floats) -> None:
+    """Write rows of X, feature by feature."""
+    for feature in range(X.shape[1]):
+        for i in range(rows.shape[0]):
+            points[feature, i] = X[rows[i], feature]
 
 
 @inner
@@ -114,6 +131,14 @@ def log_density(
 @jit
 def assign(points: Floats, means: Floats, factors: Floats, offsets: Floats, labels: Ints) -> None:
     """Write the component of highest posterior of each point; ties go to the first."""
+    assign_points(points, means, factors, offsets, labels)
+
+
+@inner
+def assign_points(
+    points: Floats, means: Floats, factors: Floats, offsets: Floats, labels: Ints
+) -> None:
+    """`assign` for other kernels."""
     n_features, n = points.shape
     block = block_size(n_features)
     gaps, y, log = np.empty((n_features, block)), np.empty(block), np.empty(block)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from stablek.kernels.agreement import N_SUMS, agreement
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.mixture.densities import block_size, gaps_to, project
+from stablek.kernels.mixture.densities import block_size, gaps_to, gather, project
 from stablek.kernels.packed import PackedGroups
 
 __all__ = ["count_highest", "extend_agreements", "sum_tables"]
@@ -89,8 +89,8 @@ def extend_agreements(
             halves, peaks = _in_noise(growths[own], offsets[own], epsilons)
         for start in range(low, high, block):
             size = min(block, high - start)
-            _gather(X, packed.rows[start : start + size], points)
-            _gather(noise, packed.rows[start : start + size], moves)
+            gather(X, packed.rows[start : start + size], points)
+            gather(noise, packed.rows[start : start + size], moves)
             at = first
             for q in range(begin, end):
                 labels = packed.labels[packed.label_starts[q] + start - low :]
@@ -169,14 +169,6 @@ def sum_tables(tables: Ints) -> Floats:
         for field in range(N_SUMS):
             result[field, level] = sums[field]
     return result
-
-
-@inner
-def _gather(X: Floats, rows: Ints, points: Floats) -> None:
-    """Write rows of X, feature by feature."""
-    for feature in range(X.shape[1]):
-        for i in range(rows.shape[0]):
-            points[feature, i] = X[rows[i], feature]
 
 
 @inner

@@ -82,25 +82,49 @@ def _exp(x: float) -> float:
 
 
 @jit_reordered
-def _add_moments(gaps: Floats, share: Floats, size: int, sums: Floats, squares: Floats) -> float:
-    """Add the moments of a block of points for one component; return their mass."""
+def _add_moments(
+    gaps: Floats, share: Floats, size: int, weighted: Floats, sums: Floats, squares: Floats
+) -> float:
+    """Add the moments of a block of points for one component; return their mass.
+
+    The loop over pairs of features takes four pairs at a time, so that it reads the weighted gaps
+    once for four. `weighted` is scratch.
+    """
     mass = 0.0
     for i in range(size):
         mass += share[i]
-    n_features = gaps.shape[0]
-    diagonal = squares.shape[0] == 1
-    for feature in range(n_features):
+    for feature in range(gaps.shape[0]):
         gap = gaps[feature]
         total = 0.0
         for i in range(size):
-            total += share[i] * gap[i]
+            weighted[i] = share[i] * gap[i]
+            total += weighted[i]
         sums[feature] += total
-        for other in range(feature if diagonal else 0, feature + 1):
+        if squares.shape[0] == 1:
+            total = 0.0
+            for i in range(size):
+                total += weighted[i] * gap[i]
+            squares[0, feature] += total
+            continue
+        whole = (feature + 1) // 4 * 4
+        for other in range(0, whole, 4):
+            g0, g1, g2, g3 = gaps[other], gaps[other + 1], gaps[other + 2], gaps[other + 3]
+            t0 = t1 = t2 = t3 = 0.0
+            for i in range(size):
+                t0 += weighted[i] * g0[i]
+                t1 += weighted[i] * g1[i]
+                t2 += weighted[i] * g2[i]
+                t3 += weighted[i] * g3[i]
+            squares[other, feature] += t0
+            squares[other + 1, feature] += t1
+            squares[other + 2, feature] += t2
+            squares[other + 3, feature] += t3
+        for other in range(whole, feature + 1):
             beside = gaps[other]
             total = 0.0
             for i in range(size):
-                total += share[i] * gap[i] * beside[i]
-            squares[0 if diagonal else other, feature] += total
+                total += weighted[i] * beside[i]
+            squares[other, feature] += total
     return mass
 
 
@@ -161,7 +185,7 @@ def expect(points: Floats, model: Gaussians, moments: Moments) -> float:
                 share[i] *= total[i]
             gaps_to(points, begin, size, means[component], gaps)
             masses[component] += _add_moments(
-                gaps, share, size, sums[component], squares[component]
+                gaps, share, size, y, sums[component], squares[component]
             )
     average: float = likelihood / n
     return average
@@ -194,7 +218,7 @@ def hard_moments(points: Floats, labels: Ints, means: Floats, moments: Moments) 
             means[component, feature] /= max(masses[component], 1.0)
     _zero(masses, sums, squares)
     block = block_size(n_features)
-    gaps, share = np.empty((n_features, block)), np.empty(block)
+    gaps, share, y = np.empty((n_features, block)), np.empty(block), np.empty(block)
     for begin in range(0, n, block):
         size = min(block, n - begin)
         own = labels[begin : begin + size]
@@ -203,7 +227,7 @@ def hard_moments(points: Floats, labels: Ints, means: Floats, moments: Moments) 
                 share[i] = 1.0 if own[i] == component else 0.0
             gaps_to(points, begin, size, means[component], gaps)
             masses[component] += _add_moments(
-                gaps, share, size, sums[component], squares[component]
+                gaps, share, size, y, sums[component], squares[component]
             )
 
 
