@@ -1,14 +1,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS_READY := .venv/.docs-ready
 
-.PHONY: demo test check test-bounds test-browser fuzz bench study clean
+.PHONY: demo test check test-bounds test-browser docs docs-test screenshots fuzz bench study clean
 
 demo: $(READY)
 	$(BIN)/stablek demo
 
 test: $(READY)
-	$(BIN)/pytest -n 2 -m "not browser"
+	$(BIN)/pytest -n 2 -m "not browser and not docs"
 
 # The kernels with numba's bounds checks. The cache keeps them apart from those without.
 test-bounds: $(READY)
@@ -24,6 +25,20 @@ fuzz: $(READY)
 test-browser: $(READY)
 	bash tests/browser/install.sh
 	$(BIN)/pytest -m browser tests/browser
+
+# The documentation, from scratch, with its examples. Warnings are errors.
+docs: $(DOCS_READY)
+	rm -rf docs/_build docs/gallery docs/generated docs/sg_execution_times.rst
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+# Every page in Chromium. Builds the documentation if there is none.
+docs-test: docs/_build/html/index.html
+	bash tests/browser/install.sh
+	$(BIN)/pytest -m docs tests/browser/test_docs_browser.py
+
+docs/_build/html/index.html:
+	$(MAKE) docs
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run
@@ -46,5 +61,9 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $(READY)
 
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $(DOCS_READY)
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,8 +1,6 @@
 """The report in a real browser: Chromium, driven by Playwright, at desktop and phone width."""
 
-import os
 import re
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -17,17 +15,6 @@ from stablek.selectors.subsamples import SubsampleFrequency
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = os.environ.get("STABLEK_CHROMIUM") or shutil.which("chromium") or "chromium"
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SIZES = {
     "desktop": {"viewport": {"width": 1280, "height": 900}},
     "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
@@ -45,17 +32,6 @@ COMPARISON = [
     {"method": "silhouette", "n_clusters": 2, "score": 0.6, "seconds": 0.1, "agreement": 0.7},
     {"method": "bic", "n_clusters": None, "reason": "for mixtures only"},
 ]
-
-
-@pytest.fixture(scope="session")
-def browser():
-    # Chosen by `-m browser`: a missing browser is an error, never a silent pass.
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")
