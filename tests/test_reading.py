@@ -337,8 +337,8 @@ def test_id_stays_the_text_that_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"columns": ["agee"]}, "columns: .* no column 'agee'; it has 'age'"),
-        ({"drop": ["nam"]}, "drop: .* no column 'nam'; it has 'name'"),
+        ({"columns": ["agee"]}, "columns: .* no column 'agee'; .*did you mean 'age'"),
+        ({"drop": ["nam"]}, "drop: .* no column 'nam'; .*did you mean 'name'"),
         ({"id_name": "who"}, "id_name: .* no column 'who'; it has 'id', 'name', 'age', 'pay'"),
         ({"columns": ["age", "id"], "id_name": "id"}, "cannot be both"),
         ({"drop": ["id", "name", "age", "pay"]}, "no columns left"),

@@ -210,8 +210,8 @@ def test_a_fit_in_threads_leaves_the_warnings_of_the_process_alone(X):
 @pytest.mark.parametrize("name", SELECTORS)
 def test_data_whose_squares_vanish_get_one_warning_from_every_selector(name, X):
     with pytest.warns(UserWarning, match=r"spread of only .*e-169.*Rescale") as caught:
-        SELECTORS[name](k_range=[2, 3], random_state=0).fit(X * 1e-170)
+        SELECTORS[name](k_range=[2, 3, 4], random_state=0).fit(X * 1e-170)
     assert sum("spread" in str(warning.message) for warning in caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        SELECTORS[name](k_range=[2, 3], random_state=0).fit(X * 1e-100)
+        SELECTORS[name](k_range=[2, 3, 4], random_state=0).fit(X * 1e-100)

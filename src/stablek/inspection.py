@@ -11,6 +11,7 @@ from stablek.results import StructureTest, standard_error
 __all__ = [
     "contenders",
     "deciding_crossing",
+    "own_values",
     "parameter_label",
     "path_columns",
     "path_index",
@@ -62,6 +63,20 @@ def selected_index(estimator: Any) -> int | None:
     chosen = getattr(estimator, "best_value_", getattr(estimator, "n_clusters_", None))
     values = np.asarray(estimator.k_values_).tolist()
     return values.index(chosen) if chosen is not None and chosen in values else None
+
+
+def own_values(estimator: Any) -> tuple[str, Any] | None:
+    """Return the quantity behind the scores and its values; None if it is the scores themselves.
+
+    Scores are always better if higher. Some methods minimize a quantity, such as the BIC, and
+    score it with the sign flipped.
+    """
+    minimized = getattr(estimator, "minimized", None)
+    if minimized is not None:
+        return str(minimized), 0.0 - np.asarray(estimator.scores_)
+    if hasattr(estimator, "inertia_"):
+        return "inertia", estimator.inertia_
+    return None
 
 
 def single_choice(estimator: Any) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek import seeding
+from stablek.suggesting import did_you_mean
 
 __all__ = ["PERTURBATIONS", "Draw", "Perturbation", "perturb", "resolve_perturbation"]
 
@@ -221,7 +222,8 @@ def resolve_perturbation(perturbation: str | Callable[..., Any]) -> Perturbation
     if isinstance(perturbation, str) and perturbation in PERTURBATIONS:
         return PERTURBATIONS[perturbation]
     raise ValueError(
-        f"perturbation must be one of {sorted(PERTURBATIONS)} or a callable, got {perturbation!r}"
+        f"perturbation must be one of {sorted(PERTURBATIONS)} or a callable, got "
+        f"{perturbation!r}{did_you_mean(perturbation, PERTURBATIONS)}"
     )
 
 

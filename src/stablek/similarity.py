@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import xlogy
 
+from stablek.suggesting import did_you_mean
+
 __all__ = ["SIMILARITIES", "Agreement", "Similarity", "compare_labels", "resolve_similarity"]
 
 Floats = NDArray[np.float64]
@@ -288,7 +290,8 @@ def resolve_similarity(similarity: str | Callable[..., float]) -> Similarity:
     if isinstance(similarity, str) and similarity in SIMILARITIES:
         return SIMILARITIES[similarity]
     raise ValueError(
-        f"similarity must be one of {sorted(SIMILARITIES)} or a callable, got {similarity!r}"
+        f"similarity must be one of {sorted(SIMILARITIES)} or a callable, got "
+        f"{similarity!r}{did_you_mean(similarity, SIMILARITIES)}"
     )
 
 

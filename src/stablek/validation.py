@@ -14,6 +14,7 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
 
+from stablek.suggesting import did_you_mean
 from stablek.warning import warn_user
 
 __all__ = [
@@ -261,7 +262,7 @@ def find_param_name(clusterer: Any, param_name: str | None) -> str:
         if param_name not in known:
             raise ValueError(
                 f"param_name must be a parameter of clusterer, one of {sorted(known)}, "
-                f"got {param_name!r}"
+                f"got {param_name!r}{did_you_mean(param_name, known)}"
             )
         return param_name
     prefix, final = "", clusterer
@@ -361,7 +362,9 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """One of a few names."""
     known = list(choices)
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} must be one of {known}, got {value!r}")
+        raise ValueError(
+            f"{name} must be one of {known}, got {value!r}{did_you_mean(value, known)}"
+        )
     return value
 
 

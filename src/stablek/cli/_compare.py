@@ -112,13 +112,22 @@ def _sentence(comparison: Any) -> str:
 
 def _table(comparison: Any, algorithms: tuple[str, ...]) -> Table:
     several = len(algorithms) > 1
-    headers = [*(["algorithm"] if several else []), "method", "K", "score", "agreement", "seconds"]
+    headers = [
+        *(["algorithm"] if several else []),
+        "method",
+        "K",
+        "score",
+        "own value",
+        "agreement",
+        "seconds",
+    ]
     rows = [
         [
             *([row.clusterer] if several else []),
             row.method,
             "-" if row.n_clusters is None else str(row.n_clusters),
             number(row.score),
+            "" if math.isnan(row.own_value) else number(row.own_value),
             number(row.agreement),
             number(row.seconds, 2),
         ]
@@ -131,7 +140,15 @@ def _table(comparison: Any, algorithms: tuple[str, ...]) -> Table:
 
 def _records(comparison: Any) -> list[dict[str, Any]]:
     """Return the rows for JSON, with null where a number is not finite."""
-    names = ("method", "n_clusters", "score", "agreement", "stadion_agreement", "seconds")
+    names = (
+        "method",
+        "n_clusters",
+        "score",
+        "own_value",
+        "agreement",
+        "stadion_agreement",
+        "seconds",
+    )
     return [
         {
             "algorithm": row.clusterer,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stablek.cli._tables import Table, number
-from stablek.inspection import selected_index, single_choice
+from stablek.inspection import own_values, selected_index, single_choice
 
 __all__ = ["evidence", "notes"]
 
@@ -25,10 +25,14 @@ def evidence(selector: Any) -> Table:
         if single_choice(selector):
             headers, rows = headers[:-1], [row[:-1] for row in rows]
     else:
-        headers = ["K", "score"]
+        headers, columns = ["K", "score"], [selector.scores_]
+        own = own_values(selector)
+        if own is not None:
+            headers.append(own[0])
+            columns.append(own[1])
         rows = [
-            [str(k), number(score)]
-            for k, score in zip(selector.k_values_, selector.scores_, strict=True)
+            [str(k), *map(number, values)]
+            for k, *values in zip(selector.k_values_, *columns, strict=True)
         ]
     position = shown.index(chosen) if chosen is not None else None
     return Table(headers, [rows[i] for i in shown], position)

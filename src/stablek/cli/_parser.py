@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import stablek
 from stablek.cli import _examples, _values
+from stablek.suggesting import ALGORITHM_ALIASES, METHOD_ALIASES, did_you_mean
 
 __all__ = ["ALGORITHMS", "FILES", "METHODS", "build_parser"]
 
@@ -33,6 +34,7 @@ METHODS = (
     "calinski_harabasz",
     "dunn",
     "xie_beni",
+    "elbow",
     "gap_a",
     "gap_b",
     "bic",
@@ -57,10 +59,41 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options
         )
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, or exit with status 2 and the nearest option for one that is unknown."""
+        found, rest = self.parse_known_args(args, namespace)
+        unknown = next((text for text in rest if text.startswith("-")), None)
+        if rest:
+            options = _parser_of(self, found)._option_string_actions
+            meant = "" if unknown is None else did_you_mean(unknown.partition("=")[0], options)
+            self.error(f"unrecognized arguments: {' '.join(rest)}{meant}")
+        return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            raise argparse.ArgumentError(
+                action,
+                f"invalid choice: {value!r} (choose from {', '.join(known)})"
+                f"{did_you_mean(value, known, _ALIASES.get(action.dest))}",
+            )
+
     def error(self, message: str) -> NoReturn:
         """Exit with status 2."""
         line = " ".join(message.split())
         self.exit(2, f"{self.prog}: {line} (see {self.prog} --help)\n")
+
+
+_ALIASES = {"algorithm": ALGORITHM_ALIASES, "method": METHOD_ALIASES}
+
+
+def _parser_of(parser: argparse.ArgumentParser, found: argparse.Namespace) -> Any:
+    """Return the parser of the command that was found, or of its action."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            name = getattr(found, action.dest, None)
+            return parser if name is None else _parser_of(action.choices[name], found)
+    return parser
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -194,13 +227,13 @@ def _add_compare(commands: Any) -> None:
     _add_k(model)
     model.add_argument(
         "--methods",
-        type=_values.names_among(METHODS),
+        type=_values.names_among(METHODS, METHOD_ALIASES),
         metavar="NAMES",
         help=f"criteria, separated by commas: {', '.join(METHODS)} (default: all)",
     )
     model.add_argument(
         "--algorithms",
-        type=_values.names_among(ALGORITHMS),
+        type=_values.names_among(ALGORITHMS, ALGORITHM_ALIASES),
         default=("kmeans",),
         metavar="NAMES",
         help=f"clustering algorithms: {', '.join(ALGORITHMS)} (default: kmeans)",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+
+from stablek.suggesting import did_you_mean
 
 __all__ = ["count", "delimiter", "level", "names", "names_among", "numbers", "seed", "workers"]
 
@@ -52,7 +54,9 @@ def names(text: str) -> tuple[str, ...]:
     return found
 
 
-def names_among(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+def names_among(
+    known: tuple[str, ...], aliases: Mapping[str, Sequence[str]]
+) -> Callable[[str], tuple[str, ...]]:
     """Return the type of known names separated by commas, or "all"."""
 
     def parse(text: str) -> tuple[str, ...]:
@@ -61,6 +65,7 @@ def names_among(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
             if name not in known:
                 raise argparse.ArgumentTypeError(
                     f"unknown name {name!r} (choose from {', '.join(known)})"
+                    f"{did_you_mean(name, known, aliases)}"
                 )
         return tuple(dict.fromkeys(found))
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stablek.indices import centroid, separation, silhouette
 from stablek.indices.clusters import Clusters, checked_points
+from stablek.suggesting import did_you_mean
 
 __all__ = ["INDICES", "Index", "index_values", "resolve_index"]
 
@@ -61,7 +62,9 @@ def resolve_index(index: str) -> Index:
     """Index with a given name."""
     if isinstance(index, str) and index in INDICES:
         return INDICES[index]
-    raise ValueError(f"index must be one of {sorted(INDICES)}, got {index!r}")
+    raise ValueError(
+        f"index must be one of {sorted(INDICES)}, got {index!r}{did_you_mean(index, INDICES)}"
+    )
 
 
 def index_values(

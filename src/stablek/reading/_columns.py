@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from stablek.reading._errors import InputError, Message, Parameter, listed, short
 from stablek.reading._table import Table, is_numeric
+from stablek.suggesting import did_you_mean
 
 __all__ = [
     "choose_columns",
@@ -46,9 +46,9 @@ def choose_columns(
     for parameter, names in asked.items():
         for column in names or ():
             if column not in known:
-                near = difflib.get_close_matches(column, known) or known
-                said = f": {name} has no column {short(column)!r}; it has {listed(near)}"
-                raise InputError(Message(Parameter(parameter), said))
+                said = f": {name} has no column {short(column)!r}; it has {listed(known)}"
+                meant = did_you_mean(column, known)
+                raise InputError(Message(Parameter(parameter), said, meant))
     if columns is not None and id_name is not None and id_name in columns:
         both = Parameter("id_name", id_name), " is also among ", Parameter("columns")
         raise InputError(Message(*both, "; it cannot be both"))

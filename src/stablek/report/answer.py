@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stablek.inspection import contenders, deciding_crossing, pvalue_text
+from stablek.inspection import contenders, deciding_crossing, own_values, pvalue_text
 from stablek.report.fitted import Fitted
 
 __all__ = ["headline", "is_weak", "reasons", "sentence"]
@@ -103,9 +103,13 @@ def _score_reasons(fitted: Fitted) -> list[str]:
         return [f"{chosen} was the only candidate with a score: {score:.3g}."]
     if second is None:
         return [f"{fitted.method} chose {chosen} by its own rule."]
+    own = own_values(fitted.selector)
+    name, values = ("", fitted.scores) if own is None else own
+    best, next_best = (f"{name} {values[i]:.3g}".strip() for i in (fitted.selected, second))
+    smaller = "" if fitted.method_maximizes else " Smaller is better."
     return [
-        f"{fitted.method} gives the best score to {chosen}: {fitted.scores[fitted.selected]:.3g}. "
-        f"The next best is {fitted.named(second)} with {fitted.scores[second]:.3g}."
+        f"{fitted.method} gives the best score to {chosen}: {best}. "
+        f"The next best is {fitted.named(second)} with {next_best}.{smaller}"
     ]
 
 

@@ -62,6 +62,11 @@ class Fitted:
         self.X: Floats | None = known("_fit_X")
 
     @property
+    def method_maximizes(self) -> bool:
+        """Whether higher values of the method's own quantity are better, as of the scores."""
+        return getattr(self.selector, "minimized", None) is None
+
+    @property
     def nothing_found(self) -> bool:
         """Whether a structure test was made and found no clusters."""
         return self.test is not None and not self.test.rejected

@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from stablek.inspection import contenders, pvalue_text
+from stablek.inspection import contenders, own_values, pvalue_text
 from stablek.report.answer import reasons, sentence
 from stablek.report.fitted import Fitted
 from stablek.report.numbers import number, percentage
@@ -85,10 +85,15 @@ def repr_html(selector: Any) -> str:
     headers = [fitted.parameter, "score", "chosen when noise draws are resampled"]
     if frequency is None:
         headers.pop()
+    own = own_values(selector)
+    if own is not None:
+        headers.insert(2, own[0])
     head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     rows = []
     for position in sorted(contenders(fitted.scores, fitted.selected)):
         cells = [str(fitted.values[position]), number(float(fitted.scores[position]), "–")]
+        if own is not None:
+            cells.append(number(float(own[1][position]), "–"))
         if frequency is not None:
             cells.append(percentage(float(frequency[position])))
         strong = ' style="font-weight:bold"' if position == fitted.selected else ""

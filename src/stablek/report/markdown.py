@@ -33,6 +33,8 @@ def render_markdown(summary: dict[str, Any]) -> str:
         lines += [f"- {_escape(rival['sentence'])}" for rival in answer["rivals"]]
     lines += [*_structure(summary["structure"]), *_subsamples(summary["subsamples"])]
     columns = [(parameter, "value"), ("clusters", "n_clusters"), ("score", "score")]
+    if summary["own_quantity"]:
+        columns += [(summary["own_quantity"], "own_value")]
     if summary["paths"]:
         columns += [("mean between", "mean_between"), ("mean within", "mean_within")]
     if answer["frequency"] is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from stablek.inspection import (
     contenders,
     deciding_crossing,
+    own_values,
     peak_level,
     reference_band,
     stability_curves,
@@ -32,6 +33,7 @@ COMPARED = (
     "method",
     "n_clusters",
     "score",
+    "own_value",
     "seconds",
     "agreement",
     "stadion_agreement",
@@ -97,6 +99,7 @@ def summarize(
         "parameter": fitted.parameter,
         "selected": fitted.selected,
         "contenders": contenders(fitted.scores, fitted.selected),
+        "own_quantity": (own_values(selector) or (None,))[0],
         "candidates": _candidates(fitted, parts["partitions"], paths),
         "paths": paths,
         "structure": _structure(fitted.test),
@@ -198,11 +201,13 @@ def _candidates(
     fitted: Fitted, partitions: list[dict[str, Any]], paths: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
     found = {p["candidate"]: p["n_clusters"] for p in partitions}
+    own = own_values(fitted.selector)
     rows = [
         {
             "value": value,
             "n_clusters": found.get(position),
             "score": fitted.scores[position],
+            "own_value": None if own is None else own[1][position],
             "frequency": None if fitted.frequency is None else fitted.frequency[position],
             "selected": position == fitted.selected,
         }

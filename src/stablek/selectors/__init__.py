@@ -6,6 +6,7 @@ from stablek.selectors.bic import BIC
 from stablek.selectors.compare import compare
 from stablek.selectors.comparison import Comparison, ComparisonRow
 from stablek.selectors.criterion import CannotJudgeError
+from stablek.selectors.elbow import Elbow
 from stablek.selectors.g_means import GMeans
 from stablek.selectors.gap import GapA, GapB
 from stablek.selectors.hennig import Hennig
@@ -37,6 +38,7 @@ __all__ = [
     "ComparisonRow",
     "DaviesBouldin",
     "Dunn",
+    "Elbow",
     "GMeans",
     "GapA",
     "GapB",

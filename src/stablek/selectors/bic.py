@@ -49,6 +49,7 @@ class BIC(CriterionSelector):
     """
 
     method = "bic"
+    minimized = "BIC"
     clusterers = (GaussianMixture,)
     supports_one_cluster = True
 

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 
 from stablek import validation
 from stablek.candidates import resolve_k_values
-from stablek.inspection import pvalue_text
+from stablek.inspection import own_values, pvalue_text
 from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector
 from stablek.selectors.comparison import Comparison, ComparisonRow
@@ -192,15 +192,17 @@ def _row(
     except CannotJudgeError as reason:
         return ComparisonRow(name, method, abstention=str(reason))
     seconds = perf_counter() - started
-    score = np.nan
+    score = own_value = np.nan
     if selector.n_clusters_ is not None:
         at = list(selector.k_values_).index(selector.best_value_)
-        score = float(selector.scores_[at])
+        score, own = float(selector.scores_[at]), own_values(selector)
+        own_value = np.nan if own is None else float(own[1][at])
     return ComparisonRow(
         name,
         method,
         selector.n_clusters_,
         score,
+        own_value,
         seconds,
         abstention=getattr(selector, "abstention_", None),
         selector=selector,

@@ -29,6 +29,9 @@ class ComparisonRow:
         The answer; None for an abstention.
     score : float
         Score of the answer, on the method's own scale; NaN without an answer.
+    own_value : float
+        The quantity behind the score if that is not the score itself: the index that a method
+        minimizes, or the inertia; else NaN.
     seconds : float
         Time of the method, without that of the reference partitions.
     agreement : float
@@ -45,6 +48,7 @@ class ComparisonRow:
     method: str
     n_clusters: int | None = None
     score: float = np.nan
+    own_value: float = np.nan
     seconds: float = 0.0
     agreement: float = np.nan
     stadion_agreement: float = np.nan

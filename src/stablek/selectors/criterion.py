@@ -71,6 +71,9 @@ class CriterionSelector(BaseSelector):
     consecutive: ClassVar[bool] = False
     """Whether the candidates must be consecutive integers."""
 
+    minimized: ClassVar[str | None] = None
+    """Name of the quantity whose sign the scores flip, because smaller values of it are better."""
+
     k_range: Sequence[Any] | None
 
     def _check_clusterer(self, clusterer: Any) -> None:

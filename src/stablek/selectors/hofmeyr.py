@@ -121,6 +121,7 @@ class Hofmeyr(CriterionSelector):
     """
 
     method = "hofmeyr"
+    minimized = "BIC"
     clusterers = (KMeans,)
     consecutive = True
     supports_one_cluster = True

@@ -190,12 +190,14 @@ class DaviesBouldin(IndexSelector):
     """Choose K by the `stablek.indices.davies_bouldin` index; see `IndexSelector`."""
 
     method = "davies_bouldin"
+    minimized = "Davies-Bouldin"
 
 
 class RayTuri(IndexSelector):
     """Choose K by the `stablek.indices.ray_turi` index; see `IndexSelector`."""
 
     method = "ray_turi"
+    minimized = "Ray-Turi"
 
 
 class CalinskiHarabasz(IndexSelector):
@@ -214,3 +216,4 @@ class XieBeni(IndexSelector):
     """Choose K by the `stablek.indices.xie_beni` index; see `IndexSelector`."""
 
     method = "xie_beni"
+    minimized = "Xie-Beni"

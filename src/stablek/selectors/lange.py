@@ -84,6 +84,7 @@ class Lange(CriterionSelector):
     """
 
     method = "lange"
+    minimized = "instability"
 
     def __init__(
         self,

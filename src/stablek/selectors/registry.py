@@ -7,6 +7,7 @@ from typing import Any
 from stablek.selectors.base import BaseSelector
 from stablek.selectors.ben_hur import BenHur
 from stablek.selectors.bic import BIC
+from stablek.selectors.elbow import Elbow
 from stablek.selectors.g_means import GMeans
 from stablek.selectors.gap import GapA, GapB
 from stablek.selectors.hennig import Hennig
@@ -24,6 +25,7 @@ from stablek.selectors.lange import Lange
 from stablek.selectors.special_k import SpecialK
 from stablek.selectors.stadion import Stadion
 from stablek.selectors.x_means import XMeans
+from stablek.suggesting import METHOD_ALIASES, did_you_mean
 
 __all__ = ["SELECTORS", "resolve_selector", "select_k"]
 
@@ -36,6 +38,7 @@ SELECTORS: dict[str, type[BaseSelector]] = {
     "calinski_harabasz": CalinskiHarabasz,
     "dunn": Dunn,
     "xie_beni": XieBeni,
+    "elbow": Elbow,
     "gap_a": GapA,
     "gap_b": GapB,
     "bic": BIC,
@@ -53,7 +56,8 @@ def resolve_selector(method: str) -> type[BaseSelector]:
     """Selector class with a given name."""
     if isinstance(method, str) and method in SELECTORS:
         return SELECTORS[method]
-    raise ValueError(f"method must be one of {list(SELECTORS)}, got {method!r}")
+    meant = did_you_mean(method, SELECTORS, METHOD_ALIASES)
+    raise ValueError(f"method must be one of {list(SELECTORS)}, got {method!r}{meant}")
 
 
 def select_k(X: Any, method: str = "stadion", **options: Any) -> BaseSelector:
@@ -85,5 +89,8 @@ def select_k(X: Any, method: str = "stadion", **options: Any) -> BaseSelector:
     known = selector().get_params(deep=False)
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise TypeError(f"method {method!r} has no option {unknown}; it has {sorted(known)}")
+        meant = did_you_mean(unknown[0], known)
+        raise TypeError(
+            f"method {method!r} has no option {unknown}; it has {sorted(known)}{meant}"
+        )
     return selector(**options).fit(X)

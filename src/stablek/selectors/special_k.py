@@ -145,6 +145,7 @@ class SpecialK(CriterionSelector):
     """
 
     method = "special_k"
+    minimized = "log bound"
     clusterers = (KMeans,)
     consecutive = True
     supports_one_cluster = True
