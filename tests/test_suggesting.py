@@ -7,7 +7,7 @@ import pytest
 from commands import assert_refused, run
 
 from stablek import Stadion, compare, select_k
-from stablek.cli._parser import ALGORITHMS, METHODS
+from stablek.cli._parser import METHODS, SELECT_ALGORITHMS
 from stablek.reading import InputError, read_points
 from stablek.selectors import SELECTORS
 from stablek.suggesting import ALGORITHM_ALIASES, METHOD_ALIASES, nearest
@@ -43,11 +43,11 @@ def test_methods(name, meant):
     ],
 )
 def test_algorithms(name, meant):
-    assert nearest(name, ALGORITHMS, ALGORITHM_ALIASES) == meant
+    assert nearest(name, SELECT_ALGORITHMS, ALGORITHM_ALIASES) == meant
 
 
 def test_aliases_are_no_names_and_mean_names():
-    for aliases, known in ((METHOD_ALIASES, METHODS), (ALGORITHM_ALIASES, ALGORITHMS)):
+    for aliases, known in ((METHOD_ALIASES, METHODS), (ALGORITHM_ALIASES, SELECT_ALGORITHMS)):
         assert not set(aliases) & set(known)
         assert {name for meant in aliases.values() for name in meant} <= set(known)
 

@@ -58,7 +58,7 @@ def nearest(
         return plain[wanted][:3]
     for alias, meant in (aliases or {}).items():
         if _plain(alias) == wanted:
-            return list(meant)
+            return [each for each in meant if _plain(each) in plain]
     found = difflib.get_close_matches(wanted, plain, cutoff=0.65)
     return [each for key in found for each in plain[key]][:3]
 

@@ -246,6 +246,15 @@ def _last_step(clusterer: Any) -> Any:
     return clusterer
 
 
+_SEARCH_EXAMPLES = {
+    "min_cluster_size": ([5, 10, 20, 40], [5, 10]),
+    "eps": ([0.3, 0.5, 0.8], [0.3, 0.5]),
+    "preference": ([-50, -20, -10], [-20, -10]),
+    "bandwidth": ([0.5, 1.0, 2.0], [0.5, 1.0]),
+}
+"""Parameters to search in clusterers without a number of clusters, with example values."""
+
+
 def find_param_name(clusterer: Any, param_name: str | None) -> str:
     """Name of the clusterer's parameter that holds K, nested ones included.
 
@@ -272,8 +281,16 @@ def find_param_name(clusterer: Any, param_name: str | None) -> str:
     for name in ("n_clusters", "n_components"):
         if prefix + name in known:
             return prefix + name
+    kind = type(final).__name__
+    for name, (values, few) in _SEARCH_EXAMPLES.items():
+        if prefix + name in known:
+            raise ValueError(
+                f"clusterer {kind} has no parameter n_clusters or n_components; search another, "
+                f"such as {name}: Stadion({kind}(), param_name={prefix + name!r}, "
+                f"k_range={values}, omega={few})"
+            )
     raise ValueError(
-        f"clusterer {type(clusterer).__name__} has no parameter n_clusters or n_components; "
+        f"clusterer {kind} has no parameter n_clusters or n_components; "
         f"name the parameter to search with param_name, one of {sorted(known)}"
     )
 

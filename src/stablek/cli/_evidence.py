@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stablek.cli._tables import Table, number
-from stablek.inspection import own_values, selected_index, single_choice
+from stablek.inspection import own_values, parameter_label, selected_index, single_choice
 
 __all__ = ["evidence", "notes"]
 
@@ -33,6 +33,13 @@ def evidence(selector: Any) -> Table:
         rows = [
             [str(k), *map(number, values)]
             for k, *values in zip(selector.k_values_, *columns, strict=True)
+        ]
+    parameter = parameter_label(selector)
+    if parameter != "K":
+        headers[:1] = [parameter, "clusters"]
+        rows = [
+            [row[0], str(len(np.unique(labels[labels >= 0]))), *row[1:]]
+            for row, labels in zip(rows, selector.reference_labels_, strict=True)
         ]
     position = shown.index(chosen) if chosen is not None else None
     return Table(headers, [rows[i] for i in shown], position)

@@ -8,7 +8,24 @@ from typing import Any
 
 from stablek.reading import InputError
 
-__all__ = ["default_algorithm", "make_clusterer", "make_selector", "stadion_options"]
+INDICES = (
+    "wemmert_gancarski",
+    "silhouette",
+    "davies_bouldin",
+    "ray_turi",
+    "calinski_harabasz",
+    "dunn",
+    "xie_beni",
+)
+"""The names of stablek.indices, which is slow to import."""
+
+__all__ = [
+    "default_algorithm",
+    "make_clusterer",
+    "make_selector",
+    "min_cluster_sizes",
+    "stadion_options",
+]
 
 
 def default_algorithm(method: str) -> str:
@@ -38,7 +55,21 @@ def make_clusterer(name: str) -> Any:
         case "birch":
             # The default threshold, half a standard deviation, gives too few sub-clusters.
             return cluster.Birch(threshold=0.1)
+        case "hdbscan":
+            return cluster.HDBSCAN()
     raise InputError(f"unknown algorithm {name!r}")
+
+
+def min_cluster_sizes(n_rows: int) -> list[int]:
+    """Return the values of HDBSCAN's min_cluster_size to try: doubling from 5 to N / 5.
+
+    Examples
+    --------
+    >>> min_cluster_sizes(500), min_cluster_sizes(12)
+    ([5, 10, 20, 40, 80], [2])
+    """
+    values = [5 * 2**i for i in range(7) if 5 * 2**i <= n_rows / 5]
+    return values or [max(2, n_rows // 5)]
 
 
 def stadion_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -62,6 +93,13 @@ def make_selector(
     """Make the selector of a method."""
     options: dict[str, Any] = {"k_range": k_range, "random_state": seed, "n_jobs": jobs}
     clusterer = make_clusterer(algorithm)
+    if algorithm == "hdbscan":
+        options["param_name"] = "min_cluster_size"
+        if method not in ("stadion", *INDICES):
+            raise InputError(
+                f"--method {method} needs an algorithm with a number of clusters; use stadion or "
+                f"an index such as silhouette with hdbscan"
+            )
     if method == "stadion":
         from stablek.selectors.stadion import Stadion
 

@@ -9,7 +9,7 @@ import stablek
 from stablek.cli import _examples, _values
 from stablek.suggesting import ALGORITHM_ALIASES, METHOD_ALIASES, did_you_mean
 
-__all__ = ["ALGORITHMS", "FILES", "METHODS", "build_parser"]
+__all__ = ["ALGORITHMS", "FILES", "METHODS", "SELECT_ALGORITHMS", "build_parser"]
 
 ALGORITHMS = (
     "kmeans",
@@ -23,6 +23,8 @@ ALGORITHMS = (
     "spectral",
     "birch",
 )
+SELECT_ALGORITHMS = (*ALGORITHMS, "hdbscan")
+"""With hdbscan, which has no number of clusters to compare or to test."""
 
 # The names of stablek.selectors.registry, which is slow to import.
 METHODS = (
@@ -130,9 +132,10 @@ def _add_select(commands: Any) -> None:
     _add_k(model)
     model.add_argument(
         "--algorithm",
-        choices=ALGORITHMS,
+        choices=SELECT_ALGORITHMS,
         metavar="NAME",
-        help=f"clustering algorithm: {', '.join(ALGORITHMS)} (default: kmeans; gmm for bic)",
+        help=f"clustering algorithm: {', '.join(SELECT_ALGORITHMS)} (default: kmeans; gmm for "
+        "bic; with hdbscan, --k and --omega are values of min_cluster_size)",
     )
     model.add_argument(
         "--method",

@@ -18,7 +18,12 @@ from stablek.cli._data import (
 )
 from stablek.cli._evidence import evidence, notes
 from stablek.cli._files import check_outputs
-from stablek.cli._models import default_algorithm, make_selector, stadion_options
+from stablek.cli._models import (
+    default_algorithm,
+    make_selector,
+    min_cluster_sizes,
+    stadion_options,
+)
 from stablek.cli._outputs import (
     check_plot,
     check_report,
@@ -45,7 +50,13 @@ def run(args: argparse.Namespace) -> None:
     options = stadion_options(args)
     points, frame = load(args)
     algorithm = args.algorithm or default_algorithm(args.method)
-    k_range = resolve_k(args.k, points, args.file)
+    if algorithm == "hdbscan":
+        k_range = list(args.k or min_cluster_sizes(len(points.X)))
+        args.k = k_range
+        if args.method == "stadion":
+            options.setdefault("omega", k_range[:2])
+    else:
+        k_range = resolve_k(args.k, points, args.file)
     selector = make_selector(
         args.method,
         algorithm,

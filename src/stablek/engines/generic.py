@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any, Literal
 
 import numpy as np
@@ -117,8 +118,12 @@ class GenericEngine:
         }
         estimator.set_params(**unseeded)
         # Thousands of fits would repeat a warning, so only fits on X itself show theirs. That such
-        # a fit finds too few clusters is reported once for all K.
-        with ignored(Warning if quiet else ConvergenceWarning):
+        # a fit finds too few clusters is reported once for all K. What will change in the
+        # clusterer's own interface is no news about these data.
+        quiet_about = (Warning,) if quiet else (ConvergenceWarning, FutureWarning)
+        with ExitStack() as silenced:
+            for category in quiet_about:
+                silenced.enter_context(ignored(category))
             return estimator.fit(points)
 
 

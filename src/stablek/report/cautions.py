@@ -27,11 +27,13 @@ def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
             f"wider k_range."
         )
     hides = [cluster for cluster in clusters if cluster["hidden_k"] is not None]
-    found += [
-        f"Cluster {cluster['label']} hides {cluster['hidden_k']} sub-clusters as stable as "
-        f"the partition itself."
-        for cluster in hides[:5]
-    ]
+    for cluster in hides[:5]:
+        hidden = f"{cluster['hidden_k']} sub-clusters"
+        if fitted.parameter != "K":
+            hidden = f"sub-clusters, found with {fitted.parameter} = {cluster['hidden_k']},"
+        found.append(
+            f"Cluster {cluster['label']} hides {hidden} as stable as the partition itself."
+        )
     if len(hides) > 5:
         found.append(f"{len(hides) - 5} more clusters hide stable sub-clusters.")
     if fitted.paths is None:
