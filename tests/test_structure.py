@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import diptest
 import numpy as np
 import pytest
 from scipy.stats import binomtest, t
@@ -16,13 +17,14 @@ from stablek import Stadion, structure_test
 from stablek.datasets import make_golf_ball
 from stablek.reference_sets import REFERENCE_SETS, draw_sets
 from stablek.structure import FIRST_SETS, coarse_values
+from stablek.unimodal import nearest_unimodal
 
 CLEAR = make_blobs(120, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
 NOISE = np.random.default_rng(0).normal(size=(120, 2))
 FAST = {"k_range": [2, 3, 4], "n_reference_sets": 4, "random_state": 0}
 
 
-def statistic(paths, others, epsilons):
+def gain(paths, others, epsilons):
     """Plain loops."""
     best = -np.inf
     for k in range(len(paths)):
@@ -35,26 +37,45 @@ def statistic(paths, others, epsilons):
     return best
 
 
+def new_observation(value, of_sets):
+    n = len(of_sets)
+    spread = np.std(of_sets, ddof=1) * np.sqrt(1 + 1 / n)
+    return t(n - 1).sf((value - np.mean(of_sets)) / spread)
+
+
 @pytest.mark.parametrize("X", [CLEAR, NOISE], ids=["clear", "noise"])
 def test_the_pvalue_is_that_of_a_new_observation(X):
     found = structure_test(X, **FAST)
     pvalues = {}
     for kind, sets in found.reference_paths.items():
-        own = statistic(found.stadion_paths, sets, found.epsilons)
-        rest = [
-            statistic(sets[r], np.delete(sets, r, axis=0), found.epsilons)
-            for r in range(len(sets))
+        own = gain(found.stadion_paths, sets, found.epsilons)
+        gains = [
+            gain(sets[r], np.delete(sets, r, axis=0), found.epsilons) for r in range(len(sets))
         ]
-        np.testing.assert_allclose(found.reference_statistics[kind], rest)
+        np.testing.assert_allclose(found.reference_statistics[kind], gains)
         assert found.statistics[kind] == pytest.approx(own)
-        n = len(rest)
-        value = (own - np.mean(rest)) / (np.std(rest, ddof=1) * np.sqrt(1 + 1 / n))
-        pvalues[kind] = t(n - 1).sf(value)
+        valleys = found.reference_valleys[kind]
+        by_valley = new_observation(found.valley, valleys)
+        assert found.valley_pvalues[kind] == pytest.approx(by_valley)
+        pvalues[kind] = min(1.0, 2 * min(new_observation(own, gains), by_valley))
     assert found.pvalues == pytest.approx(pvalues)
     assert found.pvalue == max(found.pvalues.values()) == found.pvalues[found.kind]
     mean = found.reference_paths[found.kind].mean(axis=0)
     np.testing.assert_allclose(found.excess, found.stadion_paths - mean)
     assert found.excess.shape == (len(found.k_values), len(found.epsilons))
+
+
+def test_the_valley_lies_between_two_centers(rng):
+    long = np.array([5.0, 1.0])  # one best partition
+    for X in (CLEAR[CLEAR[:, 1] < 4.5], long * NOISE, long * rng.exponential(size=(90, 2))):
+        centers = KMeans(2, n_init=10, random_state=0).fit(X).cluster_centers_
+        along = X @ (centers[1] - centers[0])
+        found = structure_test(X, KMeans(n_init=10), k_range=[2], random_state=0)
+        assert found.valley == pytest.approx(
+            nearest_unimodal(along).distance * np.sqrt(len(X)), rel=1e-6
+        )
+        # Hartigan's dip is half the distance, but allows no point mass at the mode.
+        assert found.valley <= 2 * diptest.dipstat(along) * np.sqrt(len(X)) + 1e-9
 
 
 def test_the_paths_are_those_of_stadion():
@@ -104,7 +125,7 @@ def test_the_order_of_rows_matters_no_more_than_the_seed(rng):
 
 
 def test_a_clear_answer_stops_early():
-    options = {**FAST, "n_reference_sets": 12, "alpha": 0.1}
+    options = {**FAST, "n_reference_sets": 12, "alpha": 0.5}
     for X in (NOISE, CLEAR):
         found = structure_test(X, **options)
         assert all(len(values) == FIRST_SETS for values in found.reference_statistics.values())
@@ -133,7 +154,7 @@ def test_many_rows_are_sampled():
     [
         (range(1, 11), 1000, (2, 3, 4, 5, 6, 8, 10)),
         ([1], 100, (2,)),
-        ([4, 5], 100, (4, 5)),
+        ([4, 5], 100, (2, 4, 5)),
         (range(2, 61), 30, (2, 3, 4, 5, 6, 8, 10)),
         (range(2, 61), 5, (2,)),
     ],
@@ -226,7 +247,11 @@ class TestOneCluster:
         assert fitted.counted_levels_.tolist() == [False] + [True] * 9
         best = fitted.reselect(one_cluster="never")
         assert best.n_clusters == 2 + np.argmax(fitted.scores_[1:])
-        assert fitted.reselect(alpha=0.999).n_clusters == best.n_clusters
+
+    def test_another_level(self):
+        fitted = Stadion(**self.options).fit(CLEAR)
+        assert fitted.n_clusters_ == fitted.reselect(alpha=0.5).n_clusters == 3
+        assert fitted.reselect(alpha=fitted.structure_pvalue_ / 2).n_clusters == 1
 
     def test_never(self):
         fitted = Stadion(one_cluster="never", **self.options).fit(NOISE)

@@ -57,6 +57,7 @@ def distance(sample: np.ndarray) -> float:
 @settings(max_examples=200, deadline=None)
 def test_no_mode_is_nearer(sample):
     assert distance(sample) == pytest.approx(brute_force(sample), abs=1e-9)
+    assert nearest_unimodal(sample).distance == pytest.approx(distance(sample), abs=1e-12)
 
 
 @given(SAMPLES)

@@ -254,8 +254,9 @@ class StructureTest:
     Parameters
     ----------
     pvalue : float
-        Probability of a statistic as large as this if there is no structure. It is the largest of
-        the p-values of all kinds of reference sets.
+        Probability of such evidence if there is no structure. It is the largest of the p-values
+        of all kinds of reference sets. The p-value of a kind is twice the smaller of two: that of
+        the statistic and that of the valley.
     statistic : float
         Largest mean positive excess over K, against the kind with the largest p-value.
     kind : str
@@ -272,6 +273,14 @@ class StructureTest:
         Paths of the tested rows.
     reference_paths : dict of str to ndarray of shape (n_sets, n_k, n_epsilons)
         Paths of the reference sets, for each kind.
+    valley : float
+        How far the tested rows are from unimodal along the line through the centers of two
+        clusters: the largest distance of their distribution function from the nearest unimodal
+        one, times the root of the number of rows.
+    valley_pvalues : dict of str to float
+        p-value of the valley alone, for each kind.
+    reference_valleys : dict of str to ndarray
+        The valley of each reference set, for each kind.
     k_values : ndarray of shape (n_k,)
         Numbers of clusters that were tested.
     epsilons : ndarray of shape (n_epsilons,)
@@ -290,9 +299,17 @@ class StructureTest:
     excess: Floats = field(repr=False)
     stadion_paths: Floats = field(repr=False)
     reference_paths: dict[str, Floats] = field(repr=False)
+    valley: float
+    valley_pvalues: dict[str, float] = field(repr=False)
+    reference_valleys: dict[str, Floats] = field(repr=False)
     k_values: NDArray[np.intp] = field(repr=False)
     epsilons: Floats = field(repr=False)
     n_rows: int = 0
+
+    @property
+    def by_valley(self) -> bool:
+        """Whether the valley, not the statistic, decides the p-value."""
+        return 2.0 * self.valley_pvalues[self.kind] <= self.pvalue < 1.0
 
     @property
     def rejected(self) -> bool:

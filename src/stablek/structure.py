@@ -1,16 +1,25 @@
 """The structure test: are the stability paths of X better than those of data without clusters?
 
-The excess of a path is what it has above the mean path of reference sets. The statistic is the
-largest, over K >= 2, of the mean over noise levels of the positive part of the excess. Each
-reference set has the same statistic, against the other sets of its kind. The p-value compares the
-two by the t distribution of a new observation. The largest p-value of all kinds counts: structure
-is claimed only if no shape without clusters explains it.
+Two numbers speak for clusters.
+
+- The statistic: the excess of a path is what it has above the mean path of reference sets. The
+  statistic is the largest, over K >= 2, of the mean over noise levels of the positive part of the
+  excess.
+- The valley: how far the points are from unimodal along the line through the two centers of the
+  partition with K = 2. Only points near a border decide about stability. The valley uses all of
+  them, so it finds two clusters in few rows.
+
+Each reference set has the same two numbers; its excess is against the other sets of its kind. The
+t distribution of a new observation compares each number of X with those of the sets. The p-value
+of a kind is twice the smaller of the two (Bonferroni). The largest p-value of all kinds counts:
+structure is claimed only if no shape without clusters explains it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +29,9 @@ from stablek.engines.base import Engine, Setting
 from stablek.execution import run
 from stablek.paths import collect_groups, measure_paths, reference_partitions
 from stablek.reference_sets import Kind, draw_sets
-from stablek.results import StructureTest
+from stablek.results import Partition, StructureTest
 from stablek.settings import noise_scale
+from stablek.unimodal import nearest_unimodal
 
 __all__ = [
     "FIRST_SETS",
@@ -54,16 +64,23 @@ class CannotClusterError(ValueError):
     """The clusterer cannot cluster what the test asks it to."""
 
 
+class Measured(NamedTuple):
+    """What the test knows of X or of reference sets: mean Stadion paths, and valleys."""
+
+    paths: Floats
+    valleys: Floats
+
+
 @dataclass(frozen=True)
 class Protocol:
-    """How the paths of X and of the reference sets are measured.
+    """How X and the reference sets are measured.
 
     Parameters
     ----------
     engine : Engine
         The clusterer whose partitions are tested.
     k_values : tuple of int
-        Numbers of clusters, all above 1.
+        Numbers of clusters, all above 1. The first is 2.
     epsilons : ndarray of shape (n_epsilons,)
         Noise levels.
     setting : Setting
@@ -78,8 +95,8 @@ class Protocol:
     setting: Setting
     noise_scale: str
 
-    def stadion(self, points: Floats) -> Floats:
-        """Mean Stadion paths of some points, (n_k, n_epsilons)."""
+    def measure(self, points: Floats) -> tuple[Floats, float]:
+        """Mean Stadion paths of some points, (n_k, n_epsilons), and their valley."""
         engine = self.engine
         setting = replace(self.setting, scale=noise_scale(points, self.noise_scale))
         try:
@@ -90,20 +107,30 @@ class Protocol:
                 f"the clusterer cannot cluster the reference sets or their clusters. {error}"
             ) from error
         paths = measure_paths(engine, points, groups, self.epsilons, N_DRAWS, setting, n_jobs=1)
-        return np.asarray(paths.stadion.mean(axis=-1)[1:])
+        return paths.stadion.mean(axis=-1)[1:], _valley(points, found[0])
+
+
+def _valley(points: Floats, halves: Partition) -> float:
+    """Distance from unimodal along the line through the centers of two clusters.
+
+    The distance of unimodal samples shrinks with the root of their number, so that is its unit.
+    """
+    first, second = (points[halves.labels == label] for label in (0, 1))
+    if not len(first) or not len(second):
+        return 0.0
+    along = points @ (second.mean(axis=0) - first.mean(axis=0))
+    return float(np.sqrt(len(points)) * nearest_unimodal(along).distance)
 
 
 def coarse_values(k_values: Sequence[int], n_rows: int) -> tuple[int, ...]:
-    """Few of the candidates above 1, from the smallest to the largest that the rows allow.
+    """2, and few of the candidates above it up to the largest that the rows allow.
 
     Examples
     --------
     >>> coarse_values(range(1, 61), 1000)
     (2, 3, 5, 9, 14, 23, 37, 60)
     """
-    candidates = np.array([k for k in k_values if 1 < k <= max(2, n_rows // LARGEST_SHARE)])
-    if not len(candidates):
-        return (2,)
+    candidates = np.array([2, *(k for k in k_values if 2 < k <= n_rows // LARGEST_SHARE)])
     wanted = np.geomspace(candidates[0], candidates[-1], N_VALUES)
     nearest = np.abs(np.log(candidates)[None] - np.log(wanted)[:, None]).argmin(axis=1)
     return tuple(np.unique(candidates[nearest]).tolist())
@@ -138,17 +165,21 @@ def run_test(
     progress : bool
         Whether to show a progress bar.
     """
-    [own] = _stadion_paths(protocol, [X], n_jobs, False)
-    references: dict[str, Floats] = {}
+    own = _measure(protocol, [X], n_jobs, False)
+    references: dict[str, Measured] = {}
     begin = 0
     for end in sorted({min(FIRST_SETS, n_sets), n_sets}):
         entropy, numbers = protocol.setting.entropy, range(begin, end)
         tasks = [(kind, name, X, numbers, entropy) for name, kind in kinds.items()]
         drawn = run(draw_sets, tasks)
-        found = _stadion_paths(protocol, [s for sets in drawn for s in sets], n_jobs, progress)
+        found = _measure(protocol, [s for sets in drawn for s in sets], n_jobs, progress)
         for position, name in enumerate(kinds):
-            new = found[position * len(numbers) : (position + 1) * len(numbers)]
-            references[name] = np.stack([*references.get(name, ()), *new])
+            rows = slice(position * len(numbers), (position + 1) * len(numbers))
+            new = Measured(found.paths[rows], found.valleys[rows])
+            old = references.get(name)
+            references[name] = (
+                new if old is None else Measured(*map(np.concatenate, zip(old, new, strict=True)))
+            )
         result = _judge(own, references, protocol, alpha, len(X))
         begin = end
         if result.pvalue > CLEARLY_NOTHING or result.pvalue < CLEARLY_SOMETHING * alpha:
@@ -156,31 +187,33 @@ def run_test(
     return result
 
 
-def _stadion_paths(
+def _measure(
     protocol: Protocol, sets: Sequence[Floats], n_jobs: int | None, progress: bool
-) -> list[Floats]:
-    return run(
-        protocol.stadion,
+) -> Measured:
+    found = run(
+        protocol.measure,
         [(points,) for points in sets],
         n_jobs=n_jobs,
         prefer=protocol.engine.prefer,
         progress="reference sets" if progress else None,
     )
+    paths, valleys = zip(*found, strict=True)
+    return Measured(np.stack(paths), np.array(valleys))
 
 
 def _judge(
-    own: Floats, references: dict[str, Floats], protocol: Protocol, alpha: float, n_rows: int
+    own: Measured, references: dict[str, Measured], protocol: Protocol, alpha: float, n_rows: int
 ) -> StructureTest:
     counted = protocol.epsilons > 0
-    statistics = {}
-    of_sets = {}
-    pvalues = {}
+    [paths], [valley] = own
+    statistics, of_sets, pvalues, by_valley = {}, {}, {}, {}
     for name, sets in references.items():
-        total = sets.sum(axis=0)
-        statistics[name] = _statistic(own - total / len(sets), counted)
-        others = [_statistic(s - (total - s) / (len(sets) - 1), counted) for s in sets]
-        of_sets[name] = np.array(others)
-        pvalues[name] = _pvalue(statistics[name], of_sets[name])
+        total, n = sets.paths.sum(axis=0), len(sets.paths)
+        statistics[name] = float(_gain(paths - total / n, counted))
+        of_sets[name] = _gain(sets.paths - (total - sets.paths) / (n - 1), counted)
+        by_valley[name] = _pvalue(valley, sets.valleys)
+        smaller = min(_pvalue(statistics[name], of_sets[name]), by_valley[name])
+        pvalues[name] = min(1.0, 2.0 * smaller)
     kind = max(pvalues, key=lambda name: pvalues[name])
     return StructureTest(
         pvalue=pvalues[kind],
@@ -190,21 +223,25 @@ def _judge(
         pvalues=pvalues,
         statistics=statistics,
         reference_statistics=of_sets,
-        excess=own - references[kind].mean(axis=0),
-        stadion_paths=own,
-        reference_paths=references,
+        excess=paths - references[kind].paths.mean(axis=0),
+        stadion_paths=paths,
+        reference_paths={name: sets.paths for name, sets in references.items()},
+        valley=float(valley),
+        valley_pvalues=by_valley,
+        reference_valleys={name: sets.valleys for name, sets in references.items()},
         k_values=np.array(protocol.k_values),
         epsilons=protocol.epsilons,
         n_rows=n_rows,
     )
 
 
-def _statistic(excess: Floats, counted: NDArray[np.bool_]) -> float:
-    return float(np.maximum(excess[:, counted], 0.0).mean(axis=1).max())
+def _gain(excess: Floats, counted: NDArray[np.bool_]) -> Floats:
+    """Largest mean positive excess over K, for each set of points."""
+    return np.asarray(np.maximum(excess[..., counted], 0.0).mean(axis=-1).max(axis=-1))
 
 
 def _pvalue(statistic: float, of_sets: Floats) -> float:
-    """Probability that a new reference set has a statistic as large as this, by Student's t."""
+    """Probability that a new reference set has a number as large as this, by Student's t."""
     n = len(of_sets)
     spread = of_sets.std(ddof=1) * np.sqrt(1.0 + 1.0 / n)
     gap = statistic - of_sets.mean()

@@ -17,11 +17,12 @@ class Unimodal(NamedTuple):
     """A distribution function that is linear between knots.
 
     It is convex up to the mode and concave beyond it. At the mode it may jump: then two knots have
-    the same value.
+    the same value. ``distance`` is its largest distance from the sample's distribution function.
     """
 
     values: Floats
     levels: Floats
+    distance: float
 
     def quantiles(self, levels: Floats) -> Floats:
         """Values that the distribution function gives these levels."""
@@ -57,10 +58,13 @@ def nearest_unimodal(sample: Floats) -> Unimodal:
     # The two distances cross between the last mode with a smaller one on the left and the next.
     modes = [mode for mode in (low - 1, low) if mode >= 0]
     fits = [(_left(values, below, above, m), _right(values, below, above, m)) for m in modes]
-    best = int(np.argmin([max(left[1], right[1]) for left, right in fits]))
+    distances = [max(left[1], right[1]) for left, right in fits]
+    best = int(np.argmin(distances))
     mode, (left, right) = modes[best], fits[best]
     return Unimodal(
-        np.concatenate([values[: mode + 1], values[mode:]]), np.concatenate([left[0], right[0]])
+        np.concatenate([values[: mode + 1], values[mode:]]),
+        np.concatenate([left[0], right[0]]),
+        distances[best],
     )
 
 

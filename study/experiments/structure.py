@@ -20,7 +20,7 @@ from study.protocol import Protocol
 
 NAME = "structure"
 
-TEST_VERSION = 1
+TEST_VERSION = 2
 """Part of the settings of the test's rows. Raise it when the structure test changes."""
 
 ALPHA = 0.05

@@ -75,13 +75,23 @@ def _sentence(test: Any) -> str:
 
 def _table(test: Any) -> Table:
     """Return one row for each kind of reference sets. The largest p-value decides."""
-    headers = ["reference sets", "number", "their statistic", "statistic", "p-value"]
+    headers = [
+        "reference sets",
+        "number",
+        "their statistic",
+        "statistic",
+        "their valley",
+        "valley",
+        "p-value",
+    ]
     rows = [
         [
             kind,
             str(len(test.reference_statistics[kind])),
             number(test.reference_statistics[kind].mean()),
             number(test.statistics[kind]),
+            number(test.reference_valleys[kind].mean()),
+            number(test.valley),
             pvalue_text(pvalue).removeprefix("p ").removeprefix("= "),
         ]
         for kind, pvalue in test.pvalues.items()
@@ -102,6 +112,11 @@ def _record(test: Any) -> dict[str, Any]:
         "statistics": test.statistics,
         "reference_statistics": {
             kind: values.tolist() for kind, values in test.reference_statistics.items()
+        },
+        "valley": test.valley,
+        "valley_pvalues": test.valley_pvalues,
+        "reference_valleys": {
+            kind: values.tolist() for kind, values in test.reference_valleys.items()
         },
         "k_values": test.k_values.tolist(),
         "epsilons": test.epsilons.tolist(),

@@ -148,13 +148,17 @@ def _test_reasons(fitted: Fitted) -> list[str]:
     test = fitted.test
     if test is None:
         return []
-    sets = test.reference_statistics[test.kind]
+    if test.by_valley:
+        name, value, sets = "a valley between two halves", test.valley, test.reference_valleys
+    else:
+        name, value, sets = "an excess stability", test.statistic, test.reference_statistics
+    of_sets = sets[test.kind]
     shape = f"{test.kind}: {KINDS[test.kind]}" if test.kind in KINDS else test.kind
-    verdict = "are less stable" if test.rejected else "can be as stable"
+    verdict = "look different" if test.rejected else "can look the same"
     return [
-        f"Simulated data without clusters {verdict}: the structure test finds an excess stability "
-        f"of {test.statistic:.3f}, against {sets.mean():.3f} ± {sets.std(ddof=1):.3f} of the "
-        f"{len(sets)} reference sets that come closest ({shape}); {pvalue_text(test.pvalue)}."
+        f"Simulated data without clusters {verdict}: the structure test finds {name} of "
+        f"{value:.3f}, against {of_sets.mean():.3f} ± {of_sets.std(ddof=1):.3f} of the "
+        f"{len(of_sets)} reference sets that come closest ({shape}); {pvalue_text(test.pvalue)}."
     ]
 
 

@@ -77,7 +77,7 @@ def structure_test(
         Whose partitions are tested, with at most four restarts. None is K-means, which suits all
         data: refitted partitions of other algorithms vary more, so that the test finds less.
     k_range : sequence of int, default=2 to 10
-        Numbers of clusters. At most eight of them are tested, the smallest and the largest among
+        Numbers of clusters. The test takes 2 and at most seven larger ones, the largest among
         them, up to a third of the rows. 1 is ignored.
     alpha : float, default=0.05
         Level of the test: the share of false alarms that is allowed.
