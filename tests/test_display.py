@@ -156,11 +156,12 @@ def test_structure_test_shows_the_data_beside_the_reference_sets(fitted, nothing
     display = StructureTestDisplay.from_estimator(nothing)
     offsets = np.asarray(display.points_.get_offsets())
     np.testing.assert_allclose(offsets[:, 0], list(test.statistics.values()))
-    for row, (kind, sets) in enumerate(test.reference_statistics.items()):
+    np.testing.assert_allclose(offsets[:, 1], test.valley)
+    for kind, sets in test.reference_statistics.items():
         points = np.asarray(display.reference_points_[kind].get_offsets())
-        np.testing.assert_allclose(points, np.column_stack([sets, np.full(len(sets), row)]))
-    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
-    assert [tick.split("\n")[0] for tick in ticks] == list(test.pvalues)
+        np.testing.assert_allclose(points, np.c_[sets, test.reference_valleys[kind]])
+    entries = [entry.get_text() for entry in display.ax_.get_legend().get_texts()]
+    assert [entry.split(":")[0] for entry in entries] == [*test.pvalues, "the data"]
     assert f"no cluster structure found (p = {test.pvalue:.2f})" in display.ax_.get_title()
     found = StructureTestDisplay.from_estimator(fitted).ax_.get_title()
     assert found == "Structure test: cluster structure (p < 0.001)"
@@ -168,6 +169,7 @@ def test_structure_test_shows_the_data_beside_the_reference_sets(fitted, nothing
     own = frame[frame["source"] == "data"].set_index("kind")
     assert own["statistic"].to_dict() == pytest.approx(test.statistics)
     assert own["pvalue"].to_dict() == pytest.approx(test.pvalues)
+    assert (own["valley"] == test.valley).all()
     assert len(frame) == sum(1 + len(sets) for sets in test.reference_statistics.values())
     with pytest.raises(ValueError, match="fit with one_cluster='test'"):
         StructureTestDisplay.from_estimator(crossed)

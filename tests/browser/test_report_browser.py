@@ -178,13 +178,12 @@ def test_the_answer_is_on_the_first_screen(visit, size):
 
 def test_the_picture_of_the_structure_test(visit, fitted):
     seen, test = visit(), fitted.structure_test_
-    kinds = list(test.statistics)[::-1]
-    assert seen.data("plot-structure", "g.data[1].x") == pytest.approx(
-        [test.statistics[kind] for kind in kinds], abs=1e-5
-    )
-    assert seen.data("plot-structure", "g.data[0].x") == pytest.approx(
-        np.concatenate([test.reference_statistics[kind] for kind in kinds]), abs=1e-5
-    )
+    for i, kind in enumerate(test.statistics):
+        statistics, valleys = test.reference_statistics[kind], test.reference_valleys[kind]
+        drawn = (seen.data("plot-structure", f"g.data[{i}].{axis}") for axis in "xy")
+        expected = [*statistics, test.statistics[kind]], [*valleys, test.valley]
+        for found, numbers in zip(drawn, expected, strict=True):
+            assert found == pytest.approx(numbers, abs=1e-5)
 
 
 def test_subsamples_are_the_main_answer_to_how_sure(visit):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
-
-import numpy as np
 
 from stablek.display.base import SelectorDisplay, category_colors, check_fitted
 from stablek.inspection import pvalue_text
@@ -20,10 +19,11 @@ __all__ = ["StructureTestDisplay"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructureTestDisplay(SelectorDisplay):
-    """Statistic of the structure test beside the statistics of the reference sets, by kind.
+    """Statistic and valley of the structure test beside those of the reference sets, by kind.
 
-    The data have a diamond, and each reference set has a dot. Structure is found if the diamonds
-    lie far to the right of the dots of every kind. The largest p-value counts.
+    The data have a diamond for each kind, and each reference set has a dot. Structure is found if
+    the diamonds lie far to the right of the dots of every kind, or far above them. The largest
+    p-value counts.
 
     Parameters
     ----------
@@ -31,6 +31,10 @@ class StructureTestDisplay(SelectorDisplay):
         Statistic of the data against each kind of reference sets.
     reference_statistics : dict of str to array-like
         Statistics of the reference sets of each kind.
+    valley : float
+        Valley of the data.
+    reference_valleys : dict of str to array-like
+        Valleys of the reference sets of each kind.
     pvalues : dict of str to float
     alpha : float, default=0.05
         Level of the test.
@@ -48,13 +52,15 @@ class StructureTestDisplay(SelectorDisplay):
     --------
     >>> display = StructureTestDisplay(
     ...     statistics={"box": 0.3}, reference_statistics={"box": [0.1, 0.2, 0.1]},
-    ...     pvalues={"box": 0.04})
+    ...     valley=0.9, reference_valleys={"box": [0.5, 0.4, 0.6]}, pvalues={"box": 0.04})
     >>> display.frame()["statistic"].tolist()
     [0.3, 0.1, 0.2, 0.1]
     """
 
     statistics: Mapping[str, float]
     reference_statistics: Mapping[str, Any]
+    valley: float
+    reference_valleys: Mapping[str, Any]
     pvalues: Mapping[str, float]
     alpha: float = 0.05
 
@@ -77,6 +83,8 @@ class StructureTestDisplay(SelectorDisplay):
         display = cls(
             statistics=test.statistics,
             reference_statistics=test.reference_statistics,
+            valley=test.valley,
+            reference_valleys=test.reference_valleys,
             pvalues=test.pvalues,
             alpha=test.alpha,
         )
@@ -106,45 +114,42 @@ class StructureTestDisplay(SelectorDisplay):
         return cls.from_test(estimator.structure_test_, ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        color, highlight, *_ = [*category_colors(), *category_colors()]
-        kinds = list(self.statistics)
+        colors = dict(zip(self.statistics, cycle(category_colors())))
         self.reference_points_ = {
             kind: ax.scatter(
                 self.reference_statistics[kind],
-                np.full(len(self.reference_statistics[kind]), row),
+                self.reference_valleys[kind],
                 color=color,
                 alpha=0.6,
-                label="data without clusters" if row == 0 else "_",
+                label=f"{kind}: {pvalue_text(self.pvalues[kind])}",
             )
-            for row, kind in enumerate(kinds)
+            for kind, color in colors.items()
         }
         self.points_ = ax.scatter(
             list(self.statistics.values()),
-            range(len(kinds)),
-            color=highlight,
+            [self.valley] * len(colors),
+            color=list(colors.values()),
+            edgecolor="black",
             marker="D",
             s=80,
-            label="the data",
             zorder=3,
         )
-        names = [f"{kind}\n{pvalue_text(self.pvalues[kind])}" for kind in kinds]
-        ax.set_yticks(range(len(kinds)), names, parse_math=False)
         pvalue = max(self.pvalues.values())
         verdict = "cluster structure" if pvalue <= self.alpha else "no cluster structure found"
         ax.set_title(f"Structure test: {verdict} ({pvalue_text(pvalue)})")
-        # The first kind is at the top.
-        ax.set(xlabel="excess stability", ylim=(len(kinds) - 0.5, -0.5))
-        ax.legend()
+        ax.set(xlabel="excess stability", ylabel="valley between two halves")
+        ax.scatter([], [], marker="D", color="none", edgecolor="black", label="the data")
+        ax.legend(title="data without clusters")
 
     def _columns(self) -> dict[str, Any]:
         rows = [
-            (kind, source, float(statistic), self.pvalues[kind])
+            (kind, source, float(statistic), float(valley), self.pvalues[kind])
             for kind in self.statistics
-            for source, values in (
-                ("data", [self.statistics[kind]]),
-                ("reference set", self.reference_statistics[kind]),
+            for source, statistics, valleys in (
+                ("data", [self.statistics[kind]], [self.valley]),
+                ("reference set", self.reference_statistics[kind], self.reference_valleys[kind]),
             )
-            for statistic in values
+            for statistic, valley in zip(statistics, valleys, strict=True)
         ]
-        names = ("kind", "source", "statistic", "pvalue")
+        names = ("kind", "source", "statistic", "valley", "pvalue")
         return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

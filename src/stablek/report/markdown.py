@@ -70,12 +70,15 @@ def _structure(structure: dict[str, Any] | None) -> list[str]:
             "sets": structure["n_reference_sets"],
             "lowest": min(structure["reference_statistics"][kind]),
             "highest": max(structure["reference_statistics"][kind]),
+            "valley": structure["valley"],
+            "deepest": max(structure["reference_valleys"][kind]),
             "selected": kind == structure["kind"],
         }
         for kind, pvalue in structure["pvalues"].items()
     ]
     columns = [("reference sets", "kind"), ("p-value", "pvalue"), ("statistic", "statistic")]
     columns += [("sets", "sets"), ("their lowest", "lowest"), ("their highest", "highest")]
+    columns += [("valley", "valley"), ("their deepest", "deepest")]
     return [
         "",
         "## Any clusters at all?",

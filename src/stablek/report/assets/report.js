@@ -139,21 +139,20 @@
     },
 
     "plot-structure": () => {
-      const { statistics, reference_statistics: sets, pvalues } = S.structure;
-      const kinds = Object.keys(statistics).reverse();
-      const xs = kinds.flatMap((kind) => sets[kind]);
-      const ys = kinds.flatMap((kind, i) => sets[kind].map(() => i));
+      // For each kind a dot for each reference set, and a diamond for the data.
+      const { statistics, reference_statistics: sets, valley, reference_valleys: valleys, pvalues } = S.structure;
       return {
-        data: [
-          { x: xs, y: ys, mode: "markers", hoverinfo: "x", marker: { size: 8, color: color("faint"), opacity: 0.6 } },
-          { x: kinds.map((kind) => statistics[kind]), y: kinds.map((_, i) => i), mode: "markers", hoverinfo: "x",
-            marker: { size: 13, symbol: "diamond", color: color("accent") } },
-        ],
+        data: Object.keys(statistics).map((kind, i) => ({
+          x: [...sets[kind], statistics[kind]], y: [...valleys[kind], valley], mode: "markers",
+          name: `${plain(brief(kind, 20))}: ${plain(probability(pvalues[kind]))}`, hoverinfo: "x+y+name",
+          marker: { color: PALETTE[i % PALETTE.length], opacity: [...sets[kind].map(() => 0.6), 1],
+            size: [...sets[kind].map(() => 7), 13], symbol: [...sets[kind].map(() => "circle"), "diamond"] },
+        })),
         layout: { ...layout({
-          xaxis: { title: { text: "excess stability", standoff: 6 }, rangemode: "tozero" },
-          yaxis: { tickmode: "array", tickvals: kinds.map((_, i) => i), range: [-0.5, kinds.length - 0.5], zeroline: false,
-            ticktext: kinds.map((kind) => `${plain(brief(kind, 20))}  ${plain(probability(pvalues[kind]))} `) },
-        }), margin: { l: 10, r: 14, t: 4, b: 36 } },
+          xaxis: { title: { text: "excess stability", standoff: 6 } },
+          yaxis: { title: { text: "valley", standoff: 4 } },
+        }), margin: { l: 44, r: 14, t: 4, b: 36 }, showlegend: true,
+        legend: { x: 1, y: 1, xanchor: "right", bgcolor: "rgba(0,0,0,0)", font: { size: 11 } } },
       };
     },
 
@@ -555,7 +554,7 @@
   // ---- start --------------------------------------------------------------------------------
   const LABELS = {
     "plot-scores": "Line chart of the score of each candidate", "plot-frequency": "Bar chart of how often each K is chosen",
-    "plot-structure": "Statistic of the structure test beside those of the reference sets",
+    "plot-structure": "Data (diamonds) beside data without clusters (dots): excess stability, and the valley between two halves",
     "plot-between": "Between stability against the noise level", "plot-within": "Within stability against the noise level",
     "plot-stadion": "Stadion against the noise level", "plot-scatter": "Scatter plot of the points, colored by cluster",
     "plot-votes": "Bar chart of how many criteria chose each number of clusters",
