@@ -19,6 +19,7 @@ __all__ = [
     "pvalue_text",
     "reference_band",
     "selected_index",
+    "shown_rows",
     "single_choice",
     "stability_curves",
 ]
@@ -160,3 +161,14 @@ def path_columns(estimator: Any) -> dict[str, Any]:
         "counted": np.tile(estimator.counted_levels_, n_k),
         "selected": np.repeat(estimator.k_values_ == estimator.best_value_, n_epsilons),
     }
+
+
+def shown_rows(estimator: Any, values: Any) -> Any:
+    """Return the last axis of values for the rows that displays show.
+
+    These are all rows, but only those of the sample if the data were read in blocks.
+    """
+    rows = getattr(estimator, "sample_indices_", None)
+    if values is None or rows is None or values.shape[-1] == len(rows):
+        return values
+    return np.asarray(values[..., rows])

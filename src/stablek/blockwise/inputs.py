@@ -20,13 +20,14 @@ def open_blocks(X: Any, block_rows: int, n_jobs: int | None = None) -> Blocks | 
     ----------
     X : object
         A NumPy memory map, a Dask array or data frame, a path (str or Path) to a Parquet file, a
-        folder of them or a glob, a pyarrow data set, a polars LazyFrame, or anything else.
+        folder of them or a glob, a pyarrow data set, a polars LazyFrame, or anything else. Blocks
+        are returned as they are.
     block_rows : int
         Rows of a block.
     n_jobs : int or None
         Threads, as in joblib. A Dask cluster has its own number of workers.
     """
-    blocks = _open(X, block_rows, n_jobs)
+    blocks: Blocks | None = X if hasattr(X, "per_row") else _open(X, block_rows, n_jobs)
     if blocks is None:
         return None
     if not blocks.n_features:

@@ -113,6 +113,11 @@ class ParquetSource:
                 parts.append(self._read_file(position, low - begin, high - low))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
+    def files(self) -> list[tuple[str, int]]:
+        """Paths and numbers of rows of the files."""
+        sizes = np.diff(self._ends, prepend=0).tolist()
+        return list(zip(self._watched.paths, sizes, strict=True))
+
     def in_memory(self) -> Any:
         """All data, as a frame of the library that read them."""
         paths = self._watched.paths

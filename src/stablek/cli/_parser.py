@@ -159,7 +159,8 @@ def _add_select(commands: Any) -> None:
     files.add_argument(
         "--labels",
         metavar="L.csv",
-        help="cluster of each row, in the order of the input; - for standard output",
+        help="cluster of each row, in the order of the input; - for standard output; .parquet if "
+        "the input is read in blocks",
     )
     files.add_argument(
         "--safe-csv",
@@ -302,7 +303,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         help=".csv .txt .tsv .parquet .arrow .feather .npy, text also as .gz .bz2 .xz; "
-        "- for standard input",
+        "- for standard input; for select also a folder or a quoted glob of Parquet files",
     )
     some = data.add_mutually_exclusive_group()
     some.add_argument(

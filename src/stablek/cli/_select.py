@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, TextIO
 
+from stablek.cli._blocks import open_blocks
 from stablek.cli._data import (
     check_test_rows,
     described,
@@ -34,9 +36,51 @@ from stablek.cli._outputs import (
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._subsamples import ask_subsamples, counted
 from stablek.cli._tables import printable, show
-from stablek.reading import InputError
+from stablek.reading import InputError, Points
 
 __all__ = ["print_answer", "run"]
+
+
+@dataclass
+class _MemoryInput:
+    """The rows of a file in memory."""
+
+    args: argparse.Namespace
+    points: Points
+    X: Any
+    k_range: list[int]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.points.notes
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.points.X)
+
+    def prepare(self, selector: Any) -> None:
+        if getattr(selector, "one_cluster", None) == "test" and self.k_range[-1] > 1:
+            remedy = "use more data, or --one-cluster never or crossing"
+            check_test_rows(self.points, self.args.file, remedy)
+
+    def original(self, selector: Any) -> Any:
+        return original(self.points)
+
+    def described(self) -> str:
+        return described(self.args, self.points)
+
+    def loading_code(self) -> str:
+        return loading_code(self.args)
+
+    def write_labels(self, labels: Any, path: str, *, safe: bool = False) -> None:
+        write_labels(self.points, labels, path, safe=safe)
+
+
+def _in_memory(args: argparse.Namespace, algorithm: str) -> _MemoryInput:
+    points, frame = load(args)
+    # The values of HDBSCAN are no numbers of clusters.
+    k_range = [] if algorithm == "hdbscan" else resolve_k(args.k, points, args.file)
+    return _MemoryInput(args, points, frame, k_range)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -48,40 +92,38 @@ def run(args: argparse.Namespace) -> None:
     check_plot(args.plot)
     check_outputs(outputs, args.file)
     options = stadion_options(args)
-    points, frame = load(args)
     algorithm = args.algorithm or default_algorithm(args.method)
+    blocks = open_blocks(args, wants_progress())
+    data: Any = _in_memory(args, algorithm) if blocks is None else blocks
     if algorithm == "hdbscan":
-        k_range = list(args.k or min_cluster_sizes(len(points.X)))
-        args.k = k_range
+        data.k_range = args.k = list(args.k or min_cluster_sizes(data.n_rows))
         if args.method == "stadion":
-            options.setdefault("omega", k_range[:2])
-    else:
-        k_range = resolve_k(args.k, points, args.file)
+            options.setdefault("omega", data.k_range[:2])
     selector = make_selector(
         args.method,
         algorithm,
-        None if args.k is None else k_range,
+        None if args.k is None else data.k_range,
         seed=args.seed,
         jobs=args.jobs,
         verbose=wants_progress(),
         **options,
     )
-    if getattr(selector, "one_cluster", None) == "test" and k_range[-1] > 1:
-        check_test_rows(points, args.file, "use more data, or --one-cluster never or crossing")
+    data.prepare(selector)
     started = perf_counter()
     with collected_warnings() as warned:
-        selector.fit(frame)
-        subsamples = ask_subsamples(selector, frame, args.subsamples)
+        selector.fit(data.X)
+        rows = data.X if blocks is None else selector._fit_X
+        subsamples = ask_subsamples(selector, rows, args.subsamples)
     seconds = perf_counter() - started
 
     from stablek.report import summarize, write_report
 
     # The report shows the values of the file, not the standardized values.
     told: dict[str, Any] = {
-        "X": original(points),
+        "X": data.original(selector),
         "subsamples": subsamples,
         "source": printable(args.file),
-        "load": loading_code(args),
+        "load": data.loading_code(),
     }
     summary = summarize(selector, **told)
     if args.report is not None:
@@ -90,7 +132,7 @@ def run(args: argparse.Namespace) -> None:
         write_json(summary, args.json)
     if args.labels is not None:
         labels = selector.labels_ if selector.n_clusters_ else None
-        write_labels(points, labels, args.labels, safe=args.safe_csv)
+        data.write_labels(labels, args.labels, safe=args.safe_csv)
     if args.plot is not None:
         write_plot(selector, args.plot)
 
@@ -101,11 +143,11 @@ def run(args: argparse.Namespace) -> None:
     if hasattr(selector, "relabel_"):
         settings.append(f"relabel {selector.relabel_}")
     settings += [f"seed {args.seed}", f"{seconds:.1f} s"]
-    print(f"{described(args, points)}; {'; '.join(settings)}", file=stream)
+    print(f"{data.described()}; {'; '.join(settings)}", file=stream)
     for path in outputs.values():
         if path not in (None, "-"):
             print(f"wrote {printable(path)}", file=stream)
-    tell([*points.notes, *warned])
+    tell([*data.notes, *warned])
 
 
 def print_answer(

@@ -9,6 +9,7 @@ import numpy as np
 
 from stablek.display.base import MARKERS, Display, category_colors, check_fitted
 from stablek.display.projection import project
+from stablek.inspection import shown_rows
 from stablek.seeding import generator
 
 if TYPE_CHECKING:
@@ -93,14 +94,14 @@ class PartitionDisplay(Display):
             With at most 20,000 points: a random sample if the data have more.
         """
         check_fitted(estimator, "k_values_", cls)
-        stability = getattr(estimator, "point_stability_", None)
-        labels = getattr(estimator, "labels_", None)
+        stability = shown_rows(estimator, getattr(estimator, "point_stability_", None))
+        labels = shown_rows(estimator, getattr(estimator, "labels_", None))
         if k is not None:
             values = np.asarray(estimator.k_values_).tolist()
             check_fitted(estimator, "reference_labels_", cls)
             if k not in values:
                 raise ValueError(f"k must be one of the candidates {values}, got {k!r}")
-            wanted = estimator.reference_labels_[values.index(k)]
+            wanted = shown_rows(estimator, estimator.reference_labels_[values.index(k)])
             if labels is None or not np.array_equal(wanted, labels):
                 labels, stability = wanted, None
         if labels is None:

@@ -4,6 +4,7 @@ The suffix tells the format: CSV and text (delimiter, decimal mark and header ar
 Parquet, Arrow, Feather or ``.npy``. ``-`` is standard input.
 """
 
+from stablek.reading._columns import choose_columns
 from stablek.reading._errors import InputError, Message, Parameter
 from stablek.reading._formats import FORMATS, format_of
 from stablek.reading._points import Points, read_points, standardize
@@ -16,6 +17,7 @@ __all__ = [
     "Message",
     "Parameter",
     "Points",
+    "choose_columns",
     "format_of",
     "read_points",
     "standardize",

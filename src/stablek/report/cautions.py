@@ -19,7 +19,7 @@ UNCERTAIN = 0.75
 
 def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
     """Return what a reader should know before relying on the answer with these clusters."""
-    found = [*_uncertainty(fitted), *_no_structure(fitted)]
+    found = [*_sample(fitted), *_uncertainty(fitted), *_no_structure(fitted)]
     last = fitted.selected == len(fitted.values) - 1
     if last and fitted.parameter == "K" and (fitted.n_clusters or 0) > 1:
         found.append(
@@ -49,6 +49,16 @@ def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
             "One draw for each noise level gives no standard errors and no selection frequency."
         )
     return found
+
+
+def _sample(fitted: Fitted) -> list[str]:
+    """Say what comes from a sample if the data were read in blocks."""
+    if fitted.n_rows is None or fitted.row_numbers is None:
+        return []
+    return [
+        f"The data have {fitted.n_rows:,} rows. Points, cluster sizes and feature means of the "
+        f"report are those of a random sample of {len(fitted.row_numbers):,} rows."
+    ]
 
 
 def _uncertainty(fitted: Fitted) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.aggregation import TIE
-from stablek.inspection import parameter_label, selected_index, single_choice
+from stablek.inspection import parameter_label, selected_index, shown_rows, single_choice
 from stablek.results import StabilityPaths, StructureTest
 from stablek.selectors.subsamples import SubsampleFrequency
 
@@ -41,6 +41,9 @@ class Fitted:
         def known(name: str) -> Any:
             return getattr(selector, name, None)
 
+        def rows(name: str) -> Any:
+            return shown_rows(selector, known(name))
+
         self.selector = selector
         self.method = type(selector).__name__
         self.parameter = parameter_label(selector)
@@ -49,17 +52,19 @@ class Fitted:
         answered = selector.n_clusters_ is not None
         self.n_clusters = int(selector.n_clusters_) if answered else None
         self.selected = selected_index(selector) if answered else None
-        self.labels: Ints | None = known("labels_") if answered else None
+        self.labels: Ints | None = rows("labels_") if answered else None
         self.single_choice = single_choice(selector)
         self.frequency: Floats | None = (
             None if self.single_choice else known("selection_frequency_")
         )
-        self.reference_labels: Ints | None = known("reference_labels_")
-        self.point_stability: Floats | None = known("point_stability_")
+        self.reference_labels: Ints | None = rows("reference_labels_")
+        self.point_stability: Floats | None = rows("point_stability_")
         self.paths: StabilityPaths | None = known("paths_")
         self.test: StructureTest | None = known("structure_test_")
         self.subsamples = subsamples
         self.X: Floats | None = known("_fit_X")
+        self.n_rows: int | None = known("n_rows_")
+        self.row_numbers: Ints | None = known("sample_indices_")
 
     @property
     def method_maximizes(self) -> bool:

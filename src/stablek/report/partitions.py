@@ -187,7 +187,7 @@ def _unstable(fitted: Fitted, coordinates: Floats) -> list[dict[str, Any]] | Non
     worst = np.argsort(stability, kind="stable")[:N_UNSTABLE].tolist()
     return [
         {
-            "row": row,
+            "row": row if fitted.row_numbers is None else int(fitted.row_numbers[row]),
             "label": int(labels[row]),
             "stability": float(stability[row]),
             "x": coordinates[row, 0],

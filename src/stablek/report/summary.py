@@ -113,7 +113,7 @@ def summarize(
         "versions": provenance.versions(),
         "data": {
             "source": source,
-            "n_rows": n_rows,
+            "n_rows": n_rows if fitted.n_rows is None else fitted.n_rows,
             "n_columns": n_columns,
             "sha256": None if data is None else provenance.checksum(data),
         },
