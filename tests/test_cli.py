@@ -808,9 +808,9 @@ def test_wrong_arguments(arguments, said, capsys):
 
 
 WRONG_DATA = [
-    ("select none.csv", "cannot read 'none.csv': No such file or directory"),
+    ("select none.csv", "there is no file 'none.csv'"),
     ("select .", "cannot tell the format of '.'"),
-    ("select . --format csv", "Is a directory"),
+    ("select . --format csv", "'.' is a folder; name a file in it"),
     ("select points.xyz", "--format csv|tsv|parquet"),
     ("select empty.csv", "'empty.csv' is empty"),
     ("select binary.csv", "binary data"),
@@ -893,7 +893,7 @@ def test_wrong_data(arguments, said, capsys, wrong_world):
     ("arguments", "said"),
     [
         ("select points.csv --k two", "is not a range"),
-        ("select none.csv", "No such file"),
+        ("select none.csv", "there is no file"),
         ("select names.csv", "not numeric"),
         ("select points.csv --k 1 --method silhouette", "cannot judge any K"),
         ("select points.csv --labels names.csv/l.csv", "Not a directory"),

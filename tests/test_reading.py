@@ -234,7 +234,8 @@ def test_formats(tmp_path, name):
 
 
 def test_every_format_is_tested():
-    assert {format_of(name) for name in WRITERS} == set(FORMATS)
+    more = {"npz", "json", "jsonl", "xlsx", "dta"}  # test_reading_more
+    assert {format_of(name) for name in WRITERS} | more == set(FORMATS)
 
 
 def test_npy_has_numbered_columns(tmp_path):
@@ -459,10 +460,14 @@ def test_bad_files(tmp_path, name, content, said):
 
 
 def test_missing_file_and_folder(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match=r"there is no file '.*none.csv'$"):
         read_points(str(tmp_path / "none.csv"))
-    with pytest.raises(InputError, match="Is a directory"):
-        read_points(str(tmp_path), kind="csv")
+    (tmp_path / "sales.csv").write_text("a\n1\n2\n")
+    with pytest.raises(InputError, match=r"no file '.*sale.csv'; did you mean 'sales.csv'\?"):
+        read_points(str(tmp_path / "sale.csv"))
+    for kind in (None, "csv"):
+        with pytest.raises(InputError, match=r"is a folder; name a file in it, such as 'sales"):
+            read_points(str(tmp_path), kind=kind)
 
 
 def test_package_that_is_not_installed(tmp_path, monkeypatch):
@@ -536,7 +541,7 @@ def test_npy_without_numbers(tmp_path, array, said):
 def test_npz_with_the_name_of_npy(tmp_path):
     np.savez(tmp_path / "a.npz", X=NUMBERS)
     (tmp_path / "a.npz").rename(tmp_path / "a.npy")
-    with pytest.raises(InputError, match=r"it is an \.npz archive; save one array"):
+    with pytest.raises(InputError, match=r"it is an \.npz archive: name it \.npz"):
         read_points(str(tmp_path / "a.npy"))
 
 

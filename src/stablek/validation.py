@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BiclusterMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
@@ -32,7 +33,6 @@ __all__ = [
     "check_unmasked",
     "column_name",
     "column_names",
-    "find_param_name",
     "n_distinct",
     "raise_not_finite",
     "warn_tiny",
@@ -64,6 +64,12 @@ def check_data(
     min_samples : int
         Fewest rows allowed.
     """
+    if issparse(X):
+        raise TypeError(
+            "X is a sparse matrix, and stablek needs dense numbers. Reduce it first:\n"
+            "    svd = TruncatedSVD(n_components=50, random_state=0)\n"
+            "    make_pipeline(svd, Stadion()).fit(X)"
+        )
     names = column_names(X)
     check_unmasked("X", X)
     _check_no_dates(X)
@@ -232,6 +238,13 @@ def check_clusterer(clusterer: Any) -> None:
             f"clusterer must be a scikit-learn style estimator, got {clusterer!r} "
             f"without {', '.join(missing)}"
         )
+    for name, value in clusterer.get_params().items():
+        if isinstance(value, str) and value.startswith("precomputed"):
+            raise ValueError(
+                f"clusterer has {name}={value!r}, but stablek adds noise to points and needs the "
+                f"points, not their distances. Turn the distances into points first, for example "
+                f"with sklearn.manifold.MDS, and cluster these with the Euclidean distance"
+            )
     if isinstance(_last_step(clusterer), BiclusterMixin):
         raise TypeError(
             f"clusterer must give each row one label, got {clusterer!r}, which clusters rows and "
@@ -244,55 +257,6 @@ def _last_step(clusterer: Any) -> Any:
     while hasattr(clusterer, "steps"):
         clusterer = clusterer.steps[-1][1]
     return clusterer
-
-
-_SEARCH_EXAMPLES = {
-    "min_cluster_size": ([5, 10, 20, 40], [5, 10]),
-    "eps": ([0.3, 0.5, 0.8], [0.3, 0.5]),
-    "preference": ([-50, -20, -10], [-20, -10]),
-    "bandwidth": ([0.5, 1.0, 2.0], [0.5, 1.0]),
-}
-"""Parameters to search in clusterers without a number of clusters, with example values."""
-
-
-def find_param_name(clusterer: Any, param_name: str | None) -> str:
-    """Name of the clusterer's parameter that holds K, nested ones included.
-
-    Examples
-    --------
-    >>> from sklearn.cluster import KMeans
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> find_param_name(make_pipeline(StandardScaler(), KMeans()), None)
-    'kmeans__n_clusters'
-    """
-    known = clusterer.get_params()
-    if param_name is not None:
-        if param_name not in known:
-            raise ValueError(
-                f"param_name must be a parameter of clusterer, one of {sorted(known)}, "
-                f"got {param_name!r}{did_you_mean(param_name, known)}"
-            )
-        return param_name
-    prefix, final = "", clusterer
-    while hasattr(final, "steps"):  # a Pipeline: its last step clusters
-        name, final = final.steps[-1]
-        prefix += f"{name}__"
-    for name in ("n_clusters", "n_components"):
-        if prefix + name in known:
-            return prefix + name
-    kind = type(final).__name__
-    for name, (values, few) in _SEARCH_EXAMPLES.items():
-        if prefix + name in known:
-            raise ValueError(
-                f"clusterer {kind} has no parameter n_clusters or n_components; search another, "
-                f"such as {name}: Stadion({kind}(), param_name={prefix + name!r}, "
-                f"k_range={values}, omega={few})"
-            )
-    raise ValueError(
-        f"clusterer {kind} has no parameter n_clusters or n_components; "
-        f"name the parameter to search with param_name, one of {sorted(known)}"
-    )
 
 
 def _values(name: str, values: Any) -> tuple[Any, ...]:

@@ -78,6 +78,8 @@ def run(args: argparse.Namespace) -> None:
         print(comparison.header, file=stream)
     print(file=stream)
     show(_table(comparison, args.algorithms), stream)
+    for sentence in comparison.advice:
+        print(sentence, file=stream)
     print(
         f"\n{described(args, points)}; K = {k_range[0]} to {k_range[-1]}; "
         f"seed {args.seed}; {seconds:.1f} s",

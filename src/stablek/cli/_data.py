@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["check_test_rows", "described", "load", "loading_code", "original", "resolve_k"]
 
 
-def load(args: argparse.Namespace) -> tuple[Points, pl.DataFrame]:
+def load(args: argparse.Namespace, *, keep_table: bool = False) -> tuple[Points, pl.DataFrame]:
     """Read the points of the file, and the table to cluster: standardized, or as it is."""
-    points = read_points(args.file, **_options(args))
+    points = read_points(args.file, keep_table=keep_table, **_options(args))
     X = points.X if args.no_scale else standardize(points.X)
     return points, _frame(X, points.columns)
 

@@ -55,23 +55,33 @@ def write_json(value: Any, path: str) -> None:
     write_text(path, lambda file: file.write(text + "\n"))
 
 
-def write_labels(points: Points, labels: Any, path: str, *, safe: bool = False) -> None:
+def write_labels(
+    points: Points, labels: Any, path: str, *, append: bool = False, safe: bool = False
+) -> None:
     """Write the cluster of every row of the input; rows that were left out get an empty label.
 
-    With ``safe``, a spreadsheet takes no id for a formula.
+    With ``append``, all columns of the input come before it. With ``safe``, a spreadsheet takes no
+    id and no text for a formula.
     """
     texts = [""] * len(points.kept)
     if labels is not None:
         for row, label in zip(points.kept.nonzero()[0].tolist(), labels.tolist(), strict=True):
             texts[row] = str(label)
-    header = ["label"]
-    columns = [texts]
-    if points.id_name is not None and points.ids is not None:
-        header = [points.id_name, "cluster" if points.id_name == "label" else "label"]
-        columns = [points.ids, texts]
-        if safe:
-            header[0] = _no_formula(header[0])
-            columns[0] = [_no_formula(text) for text in points.ids]
+    header: list[str] = []
+    columns: list[list[str]] = []
+    if append and points.table is not None:
+        header, columns = list(points.table.names), points.table.texts()
+    elif points.id_name is not None and points.ids is not None:
+        header, columns = [points.id_name], [points.ids]
+    label = next(name for name in ("label", "cluster", "stablek_label") if name not in header)
+    if safe:
+        names = header
+        header = [_no_formula(name) for name in header]
+        columns = [
+            _safe_column(column, is_id=name == points.id_name)
+            for name, column in zip(names, columns, strict=True)
+        ]
+    header, columns = [*header, label], [*columns, texts]
 
     def write(file: TextIO) -> None:
         delimiter = "\t" if PurePath(path).suffix.lower() in (".tsv", ".tab") else ","
@@ -85,6 +95,21 @@ def write_labels(points: Points, labels: Any, path: str, *, safe: bool = False) 
 def _no_formula(text: str) -> str:
     """Put a quote before a text that a spreadsheet would run as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+
+
+def _safe_column(texts: list[str], *, is_id: bool) -> list[str]:
+    """Quote what a spreadsheet would run. Columns of numbers stay as they are, except ids."""
+    if not is_id and all(_is_number(text) for text in texts):
+        return texts
+    return [_no_formula(text) for text in texts]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text or "0")
+    except ValueError:
+        return False
+    return True
 
 
 def write_text(path: str, write: Callable[[TextIO], object]) -> None:

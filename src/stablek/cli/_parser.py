@@ -163,9 +163,14 @@ def _add_select(commands: Any) -> None:
         "the input is read in blocks",
     )
     files.add_argument(
+        "--append",
+        action="store_true",
+        help="write all columns of FILE to --labels, with the cluster as the last one",
+    )
+    files.add_argument(
         "--safe-csv",
         action="store_true",
-        help="put ' before ids that a spreadsheet would run as formulas (for --labels)",
+        help="put ' before ids and texts that a spreadsheet would run as formulas (for --labels)",
     )
     files.add_argument(
         "--plot", metavar="P.png", help="plot of the stability paths (.png, .pdf, .svg)"
@@ -302,8 +307,9 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     data.add_argument(
         "file",
         metavar="FILE",
-        help=".csv .txt .tsv .parquet .arrow .feather .npy, text also as .gz .bz2 .xz; "
-        "- for standard input; for select also a folder or a quoted glob of Parquet files",
+        help=".csv .txt .tsv .xlsx .parquet .arrow .feather .json .jsonl .npy .npz .dta, "
+        "text also as .gz .bz2 .xz; - for standard input; for select also a folder or a quoted "
+        "glob of Parquet files",
     )
     some = data.add_mutually_exclusive_group()
     some.add_argument(
@@ -327,7 +333,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     )
     data.add_argument(
         "--format",
-        choices=("csv", "tsv", "parquet", "arrow", "npy"),
+        choices=("csv", "tsv", "parquet", "arrow", "npy", "npz", "json", "jsonl", "xlsx", "dta"),
         help="format of FILE (default: by its suffix, csv for standard input)",
     )
     data.add_argument(

@@ -73,11 +73,11 @@ class _MemoryInput:
         return loading_code(self.args)
 
     def write_labels(self, labels: Any, path: str, *, safe: bool = False) -> None:
-        write_labels(self.points, labels, path, safe=safe)
+        write_labels(self.points, labels, path, append=self.args.append, safe=safe)
 
 
 def _in_memory(args: argparse.Namespace, algorithm: str) -> _MemoryInput:
-    points, frame = load(args)
+    points, frame = load(args, keep_table=args.append)
     # The values of HDBSCAN are no numbers of clusters.
     k_range = [] if algorithm == "hdbscan" else resolve_k(args.k, points, args.file)
     return _MemoryInput(args, points, frame, k_range)
@@ -86,14 +86,17 @@ def _in_memory(args: argparse.Namespace, algorithm: str) -> _MemoryInput:
 def run(args: argparse.Namespace) -> None:
     """Read, choose, write, print."""
     outputs = {f"--{name}": getattr(args, name) for name in ("report", "json", "labels", "plot")}
-    if args.safe_csv and args.labels is None:
-        raise InputError("--safe-csv needs --labels")
+    for option in ("append", "safe_csv"):
+        if getattr(args, option) and args.labels is None:
+            raise InputError(f"--{option.replace('_', '-')} needs --labels")
     check_report(args.report)
     check_plot(args.plot)
     check_outputs(outputs, args.file)
     options = stadion_options(args)
     algorithm = args.algorithm or default_algorithm(args.method)
     blocks = open_blocks(args, wants_progress())
+    if blocks is not None and args.append:
+        raise InputError("--append is not possible for data that are read in blocks")
     data: Any = _in_memory(args, algorithm) if blocks is None else blocks
     if algorithm == "hdbscan":
         data.k_range = args.k = list(args.k or min_cluster_sizes(data.n_rows))

@@ -6,23 +6,29 @@ import bz2
 import csv
 import gzip
 import io
+import json
 import lzma
+import os
 import signal
 import sys
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import PurePath
+from importlib import import_module
+from itertools import chain
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.reading._errors import InputError, Message, Parameter
-from stablek.reading._table import Table, from_frame, numbered
+from stablek.reading._amounts import read_amounts
+from stablek.reading._errors import InputError, Message, Parameter, listed
+from stablek.reading._table import Table, from_frame, numbered, to_numbers
 from stablek.reading._text import Layout, read_text
+from stablek.suggesting import did_you_mean
 
-__all__ = ["FORMATS", "format_of", "read_table"]
+__all__ = ["FORMATS", "format_of", "read_table", "refuse_no_file"]
 
 _SUFFIXES = {
     "csv": (".csv", ".txt", ".dat", ".data"),
@@ -30,6 +36,11 @@ _SUFFIXES = {
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".feather", ".ipc"),
     "npy": (".npy",),
+    "npz": (".npz",),
+    "json": (".json",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "xlsx": (".xlsx", ".xlsm", ".xls", ".ods"),
+    "dta": (".dta",),
 }
 FORMATS = tuple(_SUFFIXES)
 _OPENERS: dict[str, Callable[[str, Any], Any]] = {
@@ -58,6 +69,24 @@ def format_of(source: str) -> str:
             return kind
     unknown = f"cannot tell the format of {source!r} by its suffix; name it with "
     raise InputError(Message(unknown, Parameter("kind"), f" {'|'.join(FORMATS)}"))
+
+
+def refuse_no_file(source: str) -> None:
+    """Raise if there is nothing under this path, or a folder."""
+    if source == "-":
+        return
+    path = Path(source)
+    if path.is_dir():
+        inside = sorted(each.name for each in path.iterdir() if _is_known(each))
+        some = f", such as {listed(inside[:3])}" if inside else ""
+        raise InputError(f"{source!r} is a folder; name a file in it{some}")
+    if not os.path.lexists(source):
+        near = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError(f"there is no file {source!r}{did_you_mean(path.name, near)}")
+
+
+def _is_known(path: Path) -> bool:
+    return path.suffix.lower() in chain(_OPENERS, *_SUFFIXES.values())
 
 
 def read_table(source: str, name: str, kind: str, layout: Layout, id_name: str | None) -> Table:
@@ -139,10 +168,87 @@ def _read_arrow(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
         raise ValueError("polars cannot read it; do columns have the same name?") from error
 
 
+def _read_npz(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
+    arrays = np.load(file, allow_pickle=False)
+    if isinstance(arrays, np.ndarray):
+        return _from_array(arrays, id_name)
+    tables = [name for name in arrays.files if arrays[name].ndim == 2]
+    named = tables if len(tables) == 1 else [name for name in ("X", "data") if name in tables]
+    if not named:
+        shapes = ", ".join(f"{name!r} {arrays[name].shape}" for name in arrays.files)
+        raise ValueError(
+            f"it holds several arrays ({shapes}) and none of them is the table: save one with two "
+            f"dimensions, or call it X"
+        )
+    return _from_array(arrays[named[0]], id_name)
+
+
+def _read_json(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
+    import polars as pl
+
+    content = json.load(file)
+    if not isinstance(content, (list, dict)) or not content:
+        raise ValueError("it must hold a list of records, or columns by their names")
+    if isinstance(content, list) and all(isinstance(row, list) for row in content):
+        return _from_array(np.array(content, dtype=np.float64), id_name)
+    return from_frame(pl.DataFrame(content, strict=False, infer_schema_length=None), id_name)
+
+
+def _read_jsonl(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
+    import polars as pl
+
+    return from_frame(pl.read_ndjson(file.read(), infer_schema_length=None), id_name)
+
+
+def _read_xlsx(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
+    require("fastexcel", "Excel files", "stablek[excel]")
+    import polars as pl
+
+    frame = pl.read_excel(file.read(), engine="calamine", infer_schema_length=None)
+    return _from_cells(frame, layout, id_name)
+
+
+def _read_dta(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
+    require("pandas", "Stata files", "pandas")
+    import pandas as pd
+    import polars as pl
+
+    frame = pd.read_stata(file, convert_categoricals=False, convert_dates=False)
+    columns = {str(name): frame[name].tolist() for name in frame}
+    return from_frame(pl.DataFrame(columns, strict=False), id_name)
+
+
+def _from_cells(frame: Any, layout: Layout, id_name: str | None) -> Table:
+    """Make a table of a sheet, in which numbers may be texts."""
+    import polars as pl
+
+    table, notes = from_frame(frame, id_name), {}
+    for j, (name, column) in enumerate(zip(table.names, table.columns, strict=True)):
+        if column.dtype != pl.String or name == id_name:
+            continue
+        table.columns[j] = to_numbers(column, layout.decimal or ".")
+        amounts = None
+        if table.columns[j].dtype == pl.String:
+            amounts = read_amounts(column, layout.decimal or ".", sure=True)
+        if amounts is not None:
+            table.columns[j], notes[name] = amounts
+    return replace(table, notes=notes)
+
+
+def require(module: str, what: str, install: str) -> None:
+    """Raise InputError if a package is missing."""
+    try:
+        import_module(module)
+    except ImportError:
+        raise InputError(
+            f"{what} need {module}, which is not installed: pip install {install!r}"
+        ) from None
+
+
 def _read_npy(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
     array = np.load(file, allow_pickle=False)
     if not isinstance(array, np.ndarray):
-        raise ValueError("it is an .npz archive; save one array with numpy.save")
+        raise ValueError("it is an .npz archive: name it .npz")
     return _from_array(array, id_name)
 
 
@@ -178,4 +284,9 @@ _READERS: dict[str, Callable[..., Table]] = {
     "parquet": _read_parquet,
     "arrow": _read_arrow,
     "npy": _read_npy,
+    "npz": _read_npz,
+    "json": _read_json,
+    "jsonl": _read_jsonl,
+    "xlsx": _read_xlsx,
+    "dta": _read_dta,
 }

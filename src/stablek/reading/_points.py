@@ -16,7 +16,7 @@ from stablek.reading._columns import (
     resolve_missing,
 )
 from stablek.reading._errors import InputError, Message, Parameter
-from stablek.reading._formats import format_of, read_table
+from stablek.reading._formats import format_of, read_table, refuse_no_file
 from stablek.reading._table import Table, to_floats
 from stablek.reading._text import Layout
 
@@ -43,6 +43,8 @@ class Points:
         The id of every row of the file.
     notes : tuple of str
         What the user should know about the data.
+    table : Table or None
+        All columns of the file, if they were asked for.
     """
 
     X: Floats
@@ -51,6 +53,12 @@ class Points:
     id_name: str | None = None
     ids: list[str] | None = None
     notes: tuple[str, ...] = ()
+    table: Table | None = None
+
+
+LABEL_NAMES = ("class", "classes", "cluster", "group", "label", "labels", "species", "target", "y")
+MOST_LABELS = 30
+"""A column with one of these names and at most so many distinct integers looks like labels."""
 
 
 def read_points(
@@ -62,6 +70,7 @@ def read_points(
     drop: Sequence[str] = (),
     id_name: str | None = None,
     missing: str | None = None,
+    keep_table: bool = False,
 ) -> Points:
     """Read a file as points.
 
@@ -80,6 +89,8 @@ def read_points(
     missing : {"drop", "mean"} or None
         What to do about missing values. "drop" leaves out rows with missing values, "mean" fills
         in the mean of the column, None refuses them.
+    keep_table : bool
+        Whether the points keep all columns of the file.
 
     Returns
     -------
@@ -91,6 +102,7 @@ def read_points(
         If the file cannot be read, a column is not numeric or values are missing.
     """
     name = "standard input" if source == "-" else repr(source)
+    refuse_no_file(source)
     table = read_table(source, name, kind or format_of(source), layout or Layout(), id_name)
     chosen = choose_columns(name, table.names, columns, drop, id_name)
     column_of = dict(zip(table.names, table.columns, strict=True))
@@ -100,7 +112,11 @@ def read_points(
     X: Floats = np.column_stack([to_floats(column) for column in used.columns])
     refuse_infinite(name, X, chosen)
     kept = np.ones(len(X), dtype=bool)
-    notes: list[str] = []
+    notes: list[str] = [
+        f"column {column!r}: {' and '.join(done)}"
+        for column, done in table.notes.items()
+        if column in chosen
+    ]
     if np.isnan(X).any():
         described = describe_missing(name, X, chosen)
         X, kept = resolve_missing(X, chosen, missing, described)
@@ -115,7 +131,32 @@ def read_points(
             for column, values in zip(chosen, X.T, strict=True)
             if (np.diff(values) == 1).all()
         ]
-    return Points(np.ascontiguousarray(X), tuple(chosen), kept, id_name, table.ids, tuple(notes))
+        notes += _labels_noted(X, chosen)
+    return Points(
+        np.ascontiguousarray(X),
+        tuple(chosen),
+        kept,
+        id_name,
+        table.ids,
+        tuple(notes),
+        table if keep_table else None,
+    )
+
+
+def _labels_noted(X: Floats, columns: list[str]) -> list[str]:
+    """Notes of columns that look like labels, which would give the answer away."""
+    notes: list[str] = []
+    for column, values in zip(columns, X.T, strict=True):
+        if column.strip().casefold() not in LABEL_NAMES or (values != np.round(values)).any():
+            continue
+        n_labels = len(np.unique(values))
+        if n_labels <= min(MOST_LABELS, len(values) / 2):
+            found = (
+                f"column {column!r} looks like labels ({n_labels} distinct integers); if it is "
+            )
+            advice = "no measurement, leave it out with "
+            notes.append(Message(found, advice, Parameter("drop", [column])))
+    return notes
 
 
 def standardize(X: Floats) -> Floats:

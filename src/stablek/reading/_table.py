@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +11,27 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Table", "from_frame", "is_numeric", "numbered", "to_floats", "to_numbers"]
+__all__ = [
+    "Table",
+    "from_frame",
+    "is_numeric",
+    "numbered",
+    "to_floats",
+    "to_numbers",
+    "without_missing",
+]
 
 MISSING = (
     *(
         "",
         "?",
+        "-",
+        "--",
         "NA",
+        "na",
         "N/A",
         "n/a",
+        "n.a.",
         "#N/A",
         "#N/A N/A",
         "#NA",
@@ -31,7 +43,7 @@ MISSING = (
     ),
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
-"""Texts that mean a missing value: those of pandas, and the question mark."""
+"""Texts that mean a missing value: those of pandas, and others that people write."""
 _FLAGS = {"true": 1.0, "false": 0.0}
 
 
@@ -47,11 +59,24 @@ class Table:
         The columns, in the order of the file.
     ids : list of str or None
         The id column as text, if there is one.
+    cells : list of polars.Series or None
+        The columns of a text file as they are written.
+    notes : dict of str to list of str
+        What was done to a column to read its numbers.
     """
 
     names: list[str]
     columns: list[pl.Series]
     ids: list[str] | None = None
+    cells: list[pl.Series] | None = None
+    notes: dict[str, list[str]] = field(default_factory=dict)
+
+    def texts(self) -> list[list[str]]:
+        """All columns as texts: as they are written in a text file, else as Python shows them."""
+        cells = self.columns if self.cells is None else self.cells
+        return [
+            ["" if value is None else str(value) for value in column.to_list()] for column in cells
+        ]
 
 
 def from_frame(frame: pl.DataFrame, id_name: str | None) -> Table:
@@ -83,6 +108,12 @@ def to_floats(column: pl.Series) -> NDArray[np.float64]:
     return floats
 
 
+def without_missing(texts: pl.Series) -> pl.Series:
+    """Stripped texts; those that mean a missing value become null."""
+    stripped = texts.str.strip_chars()
+    return stripped.set(stripped.is_in(MISSING), None)
+
+
 def to_numbers(texts: pl.Series, decimal: str) -> pl.Series:
     """Numbers of a column of texts; the stripped texts where one of them is no number.
 
@@ -94,9 +125,7 @@ def to_numbers(texts: pl.Series, decimal: str) -> pl.Series:
         numbers = texts.cast(pl.Float64, strict=False)
         if numbers.null_count() == texts.null_count():
             return numbers
-    stripped = texts.str.strip_chars()
-    stripped = stripped.set(stripped.is_in(MISSING), None)
-    written = stripped
+    written = stripped = without_missing(texts)
     if decimal == ",":
         # A point is no decimal mark here: "1.5" must not become 1.5.
         written = stripped.str.replace_many([",", "."], [".", ","])

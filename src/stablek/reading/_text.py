@@ -12,11 +12,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
+from stablek.reading._amounts import read_amounts
 from stablek.reading._columns import text_columns
-from stablek.reading._table import Table, numbered, to_numbers
+from stablek.reading._table import MISSING, Table, numbered, to_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,11 +66,22 @@ def read_text(file: BinaryIO, layout: Layout, id_name: str | None) -> Table:
         comma = Table(names, [to_numbers(column, ",") for column in columns])
         if len(text_columns(comma, id_name)) < len(text):
             table = comma
+            found = replace(found, decimal=",")
     ids = None
     if id_name in names:
         # From the texts: 007 keeps its zeros, and NA may be a name.
         ids = columns[names.index(id_name)].fill_null("").to_list()
-    return Table(names, table.columns, ids)
+    notes = {}
+    for name in text_columns(table, id_name):
+        position = names.index(name)
+        # A comma that stands between cells is no decimal mark inside them.
+        sure = layout.decimal is not None or found.delimiter == ","
+        amounts = read_amounts(columns[position], found.decimal or ".", sure=sure)
+        if amounts is None and layout.decimal is None and found.delimiter != ",":
+            amounts = read_amounts(columns[position], ",", sure=False)
+        if amounts is not None:
+            table.columns[position], notes[name] = amounts
+    return Table(names, table.columns, ids, cells=columns, notes=notes)
 
 
 def _encoding(head: bytes) -> str:
@@ -94,7 +106,7 @@ def _detect(head: str, layout: Layout, *, whole: bool) -> Layout:
     if header is None:
         rows = _cells(head, delimiter, whole)
         first = [cell.strip() for cell in rows[0]] if rows else []
-        numbers = [bool(_NUMBER.fullmatch(cell)) for cell in first if cell not in ("?", "NA")]
+        numbers = [bool(_NUMBER.fullmatch(cell)) for cell in first if cell not in MISSING]
         header = not (numbers and all(numbers))
     return Layout(delimiter, layout.decimal or ".", header)
 

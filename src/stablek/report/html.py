@@ -12,6 +12,7 @@ from typing import Any
 from stablek.inspection import contenders, own_values, pvalue_text
 from stablek.report.answer import reasons, sentence
 from stablek.report.fitted import Fitted
+from stablek.report.inline import score_svg
 from stablek.report.numbers import number, percentage
 from stablek.report.rivals import rivals
 
@@ -78,7 +79,7 @@ def repr_html(selector: Any) -> str:
     Returns
     -------
     str
-        HTML with the answer, the reasons and the best candidates.
+        HTML with the answer, the reasons, a plot of the scores and the best candidates.
     """
     fitted = Fitted(selector)
     frequency = None if fitted.answer_frequency is None else fitted.frequency
@@ -103,5 +104,6 @@ def repr_html(selector: Any) -> str:
     why = "".join(f"<li>{escape(reason)}</li>" for reason in told)
     return (
         f"<div><p><strong>{escape(text[:1].upper() + text[1:])}</strong></p><ul>{why}</ul>"
+        f"{score_svg(fitted)}"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stablek.blockwise.core import Blocks
 from stablek.execution import run
+from stablek.inspection import selected_index
 from stablek.seeding import entropy_of
 from stablek.selectors.blockwise import (
     BlockReference,
@@ -22,7 +23,7 @@ from stablek.selectors.blockwise import (
     predict_blocks,
     store_columns,
 )
-from stablek.selectors.reference import Reference, make_reference
+from stablek.selectors.reference import Reference, make_reference, warn_of_pipeline
 from stablek.settings import warn_unequal_spread
 from stablek.validation import check_data
 from stablek.warning import warn_user
@@ -41,8 +42,8 @@ def _best_can_predict(selector: Any) -> bool:
 class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Chooses a number of clusters; subclasses fill in ``fit``.
 
-    A fitted selector has ``k_values_``, ``scores_``, ``n_clusters_``, ``labels_`` and
-    ``best_estimator_``.
+    A fitted selector has ``k_values_``, ``scores_``, ``best_score_``, ``n_clusters_``, ``labels_``
+    and ``best_estimator_``.
     """
 
     clusterer: Any
@@ -80,7 +81,9 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if blocks is not None:
             return self._fit_all_blocks(blocks, clusterer, started)
         X = check_data(X, self)
-        if not hasattr(clusterer, "steps"):  # a Pipeline may scale
+        if hasattr(clusterer, "steps"):  # a Pipeline may scale
+            warn_of_pipeline(clusterer)
+        else:
             warn_unequal_spread(X, getattr(self, "feature_names_in_", None))
         reference = make_reference(
             X,
@@ -125,6 +128,32 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _default_clusterer(self) -> Any:
         return KMeans(n_init=10)
+
+    @property
+    def best_score_(self) -> float:
+        """Score of the answer; NaN if it has none, as one cluster by the structure test."""
+        check_is_fitted(self)
+        position = selected_index(self)
+        return float("nan") if position is None else float(self.scores_[position])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what led to the answer: the stability paths, or the scores of other methods.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            None makes a new figure.
+
+        Returns
+        -------
+        Display
+            With ``ax_``, ``figure_`` and ``frame()``.
+        """
+        from stablek.display import ScoresDisplay, StabilityPathsDisplay
+
+        check_is_fitted(self)
+        kind = StabilityPathsDisplay if hasattr(self, "stadion_paths_") else ScoresDisplay
+        return kind.from_estimator(self, ax=ax)
 
     def report(self, path: Any, **options: Any) -> None:
         """Write the answer and its evidence to a file.

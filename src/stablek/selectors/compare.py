@@ -18,7 +18,7 @@ from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector
 from stablek.selectors.comparison import Comparison, ComparisonRow
 from stablek.selectors.criterion import CannotJudgeError
-from stablek.selectors.reference import Reference, make_reference
+from stablek.selectors.reference import Reference, make_reference, warn_of_pipeline
 from stablek.selectors.registry import SELECTORS, resolve_selector
 from stablek.settings import warn_unequal_spread
 from stablek.similarity import compare_labels
@@ -79,6 +79,9 @@ def compare(
     data = validation.check_data(X)
     k_values = resolve_k_values(k_range, data)
     named = _named(clusterers)
+    for clusterer in named.values():
+        if hasattr(clusterer, "steps"):
+            warn_of_pipeline(clusterer)
     if not all(hasattr(clusterer, "steps") for clusterer in named.values()):
         warn_unequal_spread(data, validation.column_names(X))
     entropy = entropy_of(random_state)

@@ -12,6 +12,7 @@ import numpy as np
 from stablek import validation
 from stablek.inspection import pvalue_text
 from stablek.results import StructureTest
+from stablek.selectors.assumptions import advice
 from stablek.selectors.base import BaseSelector
 
 __all__ = ["Comparison", "ComparisonRow"]
@@ -136,6 +137,14 @@ class Comparison:
         found = any(test.rejected for test in tests.values())
         return f"Structure test: {', '.join(said)}; {'' if found else 'no '}clusters found"
 
+    @property
+    def advice(self) -> list[str]:
+        """What differs between several clusterers, and whether the choice is clear; in words.
+
+        Only Stadion's scores compare across clusterers, so without its rows this is empty.
+        """
+        return advice([row for row in self.rows if row.method == "stadion"])
+
     def votes(self, clusterer: str | None = None) -> dict[int, int]:
         """Number of methods that chose each K, the most frequent first."""
         chosen = [
@@ -177,7 +186,7 @@ class Comparison:
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in table
         ]
-        return "\n".join([self.header, *lines] if self.header else lines)
+        return "\n".join([*([self.header] if self.header else []), *lines, *self.advice])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
@@ -186,7 +195,9 @@ class Comparison:
             for row in self._cells()
         )
         header = f"<p>{escape(self.header)}</p>" if self.header else ""
-        return f"{header}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        words = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.advice)
+        words = f"<ul>{words}</ul>" if words else ""
+        return f"{header}{words}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _text(value: Any) -> str:

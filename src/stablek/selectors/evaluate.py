@@ -17,6 +17,7 @@ from stablek.engines import Engine, GenericEngine, Setting, engine_for
 from stablek.labels import check_labels
 from stablek.paths import collect_groups, measure_paths
 from stablek.results import ClusterStability, Group, Partition, Request, StabilityPaths
+from stablek.searching import find_param_name
 from stablek.seeding import entropy_of
 from stablek.settings import make_setting, noise_levels, warn_unequal_spread
 
@@ -238,7 +239,7 @@ class _GivenPartitionEngine:
     values_are_independent = True
 
     def __init__(self, clusterer: Any) -> None:
-        name = validation.find_param_name(clusterer, None)
+        name = find_param_name(clusterer, None)
         self.engine: Engine = engine_for(clusterer, name)
         self.generic = GenericEngine(clusterer, name)
         self.prefer = self.engine.prefer

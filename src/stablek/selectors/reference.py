@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek import seeding
-from stablek.engines import Engine, engine_for
+from stablek.engines import Engine, GenericEngine, engine_for
 from stablek.execution import run
 from stablek.paths import reference_partitions
 from stablek.results import Partition, Request
-from stablek.validation import check_clusterer, find_param_name
+from stablek.searching import find_param_name
+from stablek.validation import check_clusterer
+from stablek.warning import warn_user
 
-__all__ = ["Reference", "cluster", "make_reference", "partitions_of"]
+__all__ = ["Reference", "cluster", "make_reference", "partitions_of", "warn_of_pipeline"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -98,6 +100,21 @@ class Reference:
         if any(value not in known for value in values):
             return None
         return np.stack([partition.labels for partition in self.partitions(values)])
+
+
+def warn_of_pipeline(clusterer: Any) -> None:
+    """Warn of a Pipeline whose last step alone would run in a fast engine."""
+    steps, final = clusterer.steps[:-1], clusterer.steps[-1][1]
+    if not steps or isinstance(engine_for(final, "n_clusters"), GenericEngine):
+        return
+    before = ", ".join(f"{type(step).__name__}(...)" for _, step in steps)
+    kind = type(final).__name__
+    warn_user(
+        f"A Pipeline as the clusterer has no fast engine: noise is added before its transformers, "
+        f"which run again for every noisy copy. make_pipeline({before}, Stadion({kind}(...))) "
+        f"fits them once and adds the noise after them. It is much faster, but it asks whether "
+        f"the clusters survive noise in the transformed features"
+    )
 
 
 def make_reference(
