@@ -527,7 +527,8 @@ def test_structure_test(points, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "Cluster structure found (p < 0.001)."
-    columns = ["reference sets", "number", "their statistic", "statistic", "p-value"]
+    numbers = ["their statistic", "statistic", "their valley", "valley"]
+    columns = ["reference sets", "number", *numbers, "p-value"]
     assert re.split(r"  +", lines[2].strip()) == columns
     assert [line[3:].split()[0] for line in lines[3:6]] == ["box", "copula", "sources"]
     assert [line for line in lines if line.startswith("wrote")] == ["wrote t.json", "wrote t.png"]
@@ -538,6 +539,7 @@ def test_structure_test(points, tmp_path):
     assert found["pvalue"] == expected.pvalue
     assert found["pvalues"] == expected.pvalues
     assert found["structure"] is True
+    assert found["valley"] == expected.valley
     np.testing.assert_array_equal(found["excess"], expected.excess)
     starred = next(line for line in lines[3:6] if line.startswith("*"))
     assert starred.split()[1] == found["kind"] == max(found["pvalues"], key=found["pvalues"].get)
