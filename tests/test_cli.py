@@ -536,10 +536,11 @@ def test_structure_test(points, tmp_path):
     found = json.loads((tmp_path / "t.json").read_text())
     X = standardize(pd.read_csv(points).to_numpy())
     expected = stablek.structure_test(X, k_range=range(2, 6), random_state=0)
-    assert found["pvalue"] == expected.pvalue
-    assert found["pvalues"] == expected.pvalues
+    # Two ways to standardize differ in the last digit, and so does the valley.
+    assert found["pvalues"] == pytest.approx(expected.pvalues, rel=1e-9)
+    assert found["pvalue"] == max(found["pvalues"].values())
     assert found["structure"] is True
-    assert found["valley"] == expected.valley
+    assert found["valley"] == pytest.approx(expected.valley, rel=1e-9)
     np.testing.assert_array_equal(found["excess"], expected.excess)
     starred = next(line for line in lines[3:6] if line.startswith("*"))
     assert starred.split()[1] == found["kind"] == max(found["pvalues"], key=found["pvalues"].get)
