@@ -117,6 +117,24 @@ def test_hidden_structure_is_warned_of(fitted):
     assert summarize(fitted)["answer"]["cautions"] == []
 
 
+def test_least_stable_points_of_the_best_others_and_ids(fitted):
+    ids = [f"p{i}" for i in range(len(fitted.labels_))]
+    found = summarize(fitted, ids=ids)
+    position = fitted.k_values_.tolist().index(fitted.n_clusters_)
+    assert str(position) not in found["unstable_of_others"]
+    assert found["unstable_of_others"]
+    for key, points in found["unstable_of_others"].items():
+        labels = fitted.reference_labels_[int(key)]
+        partition = fitted._partition_of[fitted.k_values_[int(key)]]
+        stability = fitted._stability_of_points(partition=partition)
+        for point in points:
+            assert point["id"] == f"p{point['row']}"
+            assert point["label"] == labels[point["row"]]
+            assert point["stability"] == pytest.approx(stability[point["row"]], rel=1e-5)
+    with pytest.raises(ValueError, match="ids must name each of the"):
+        summarize(fitted, ids=ids[:-1])
+
+
 def test_least_stable_points(fitted, summary):
     points = summary["unstable_points"]
     rows = [point["row"] for point in points]

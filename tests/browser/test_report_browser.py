@@ -1,5 +1,6 @@
 """The report in a real browser: Chromium, driven by Playwright, at desktop and phone width."""
 
+import json
 import re
 
 import numpy as np
@@ -82,6 +83,12 @@ def folder(tmp_path_factory, fitted, crossed, nothing):
     }.items():
         frame = pd.DataFrame(points[:, :2], columns=columns)
         write_report(selector.set_params().fit(frame), folder / f"{name}.html")
+
+    wide = Stadion(k_range=[1, 2, 3], n_perturbations=3, n_epsilons=4, random_state=0)
+    many = np.hstack([rng.normal(size=(60, 8)), points, points + rng.normal(size=(60, 6))])
+    names = [f"f{j}" for j in range(many.shape[1])]
+    wide.fit(pd.DataFrame(many, columns=names))
+    write_report(wide, folder / "wide.html", ids=[f"=id-{i} <b>" for i in range(60)])
 
     silhouette = Silhouette(k_range=range(2, 5), random_state=0).fit(fitted._fit_X)
     write_report(silhouette, folder / "silhouette.html", X=fitted._fit_X)
@@ -254,6 +261,54 @@ def test_choosing_another_k_changes_everything_that_depends_on_it(visit, size, f
     page.click("#back")
     assert seen.colors() == before
     assert page.locator("#back").is_hidden()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_least_stable_points_follow_the_k_and_have_ids(visit, size):
+    seen = visit("wide", size=size)
+    page = seen.page
+    summary = json.loads(page.locator("#summary").text_content())
+
+    def shown():
+        cells = page.locator("#points tbody tr").all_inner_texts()
+        return page.locator("#h-points").inner_text(), cells
+
+    title, rows = shown()
+    assert title == "Least stable points for K = 2"
+    others = summary["unstable_of_others"]["2"]
+    page.get_by_role("radio", name="3", exact=True).click()
+    title, rows = shown()
+    assert title == "Least stable points for K = 3"
+    assert len(rows) == len(others) > 0
+    assert [row.split("\t")[0] for row in rows] == [point["id"] for point in others]
+    assert page.locator("#points b").count() == 0
+    page.get_by_role("radio", name="1", exact=True).click()
+    assert "best other candidates only" in shown()[1][0]
+    assert seen.overflow() <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_means_table_begins_with_the_ten_best_features(visit, scheme):
+    seen = visit("wide", color_scheme=scheme)
+    page = seen.page
+    heads = page.locator("#means thead th .name")
+    first = heads.all_text_contents()
+    assert len(first) == 1 + 10
+    assert not {f"f{j}" for j in range(8)} >= set(first[1:])  # the first eight separate nothing
+    page.click("#all-features")
+    assert len(heads.all_text_contents()) == 1 + 20
+    assert page.locator("#all-features").get_attribute("aria-pressed") == "true"
+    page.click("#all-features")
+    assert heads.all_text_contents() == first
+
+
+def test_candidates_and_clusters_have_different_colors(visit):
+    seen = visit()
+    clusters = {color.lower() for color in seen.colors()}
+    drawn = "g.data.flatMap(t => t.marker ? [].concat(t.marker.color) : [])"
+    scores = {str(color).lower() for color in seen.data("plot-scores", drawn)}
+    assert clusters
+    assert not clusters & scores
 
 
 def test_points_have_the_color_of_their_cluster(visit, fitted):

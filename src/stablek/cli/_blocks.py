@@ -95,6 +95,9 @@ class BlockInput:
         self._scaled = None if args.no_scale else ScaledBlocks(raw, found, standardize)
         self.X: Blocks = raw if self._scaled is None else self._scaled
 
+    ids: list[str] | None = None
+    """The report of a sample shows row numbers."""
+
     def prepare(self, selector: Any) -> None:
         """Set the limits of a selector."""
         selector.max_rows_in_memory = MAX_ROWS_IN_MEMORY

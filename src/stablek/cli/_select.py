@@ -55,6 +55,12 @@ class _MemoryInput:
         return self.points.notes
 
     @property
+    def ids(self) -> list[str] | None:
+        if self.points.ids is None:
+            return None
+        return [self.points.ids[row] for row in self.points.kept.nonzero()[0]]
+
+    @property
     def n_rows(self) -> int:
         return len(self.points.X)
 
@@ -127,6 +133,7 @@ def run(args: argparse.Namespace) -> None:
         "subsamples": subsamples,
         "source": printable(args.file),
         "load": data.loading_code(),
+        "ids": data.ids,
     }
     summary = summarize(selector, **told)
     if args.report is not None:

@@ -49,6 +49,8 @@ def render_markdown(summary: dict[str, Any]) -> str:
     if summary["unstable_points"]:
         lines += ["", "## Least stable points", "", "Row numbers count from 0.", ""]
         columns = [("row", "row"), ("cluster", "label"), ("stability", "stability")]
+        if summary["unstable_points"][0]["id"] is not None:
+            columns.insert(0, ("id", "id"))
         lines += _table(columns, summary["unstable_points"])
     if summary["comparison"]:
         rows = summary["comparison"]

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from stablek.aggregation import cluster_stability
 from stablek.display.projection import project
+from stablek.inspection import contenders
 from stablek.report.fitted import Fitted
 from stablek.results import ClusterStability
 from stablek.seeding import generator
@@ -31,14 +32,20 @@ MAX_CELLS = 25_000
 MAX_FEATURES = 100
 MAX_NAME = 200
 N_UNSTABLE = 15
+MAX_POINTS_OF_OTHERS = 20_000
+N_BEST_FEATURES = 10
 
 
 def describe_partitions(
-    fitted: Fitted, shown: Floats | None, names: Sequence[str] | None
+    fitted: Fitted,
+    shown: Floats | None,
+    names: Sequence[str] | None,
+    ids: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Collect what the report shows about points and clusters.
 
-    ``shown`` has the values to show, such as those before scaling, and ``names`` its columns.
+    ``shown`` has the values to show, such as those before scaling, ``names`` its columns, and
+    ``ids`` the names of its rows.
     """
     labelings = _labelings(fitted)
     selection = None if fitted.paths is None else fitted.selector.reselect()
@@ -53,7 +60,13 @@ def describe_partitions(
         _match_colors(clusters, labels, chosen)
         n_clusters = sum(cluster["label"] >= 0 for cluster in clusters)
         partitions.append({"candidate": position, "n_clusters": n_clusters, "clusters": clusters})
-    parts = {"partitions": partitions, "scatter": None, "features": None, "unstable_points": None}
+    parts: dict[str, Any] = {
+        "partitions": partitions,
+        "scatter": None,
+        "features": None,
+        "unstable_points": None,
+    }
+    parts["unstable_of_others"] = {}
     if shown is None or (chosen is None and not labelings):
         return parts
     names = [f"feature {j}" for j in range(shown.shape[1])] if names is None else list(names)
@@ -63,7 +76,8 @@ def describe_partitions(
     return parts | {
         "scatter": _scatter(fitted, coordinates, axes, list(labelings.values())),
         "features": _features(shown, names, partitions, list(labelings.values()), chosen),
-        "unstable_points": _unstable(fitted, coordinates),
+        "unstable_points": _unstable(fitted, coordinates, ids),
+        "unstable_of_others": _unstable_of_others(fitted, coordinates, ids),
     }
 
 
@@ -148,13 +162,12 @@ def _features(
     """Add the feature means to the clusters; keep the features that differ most if many."""
     n_rows = sum(len(partition["clusters"]) for partition in partitions)
     limit = min(MAX_FEATURES, max(10, MAX_CELLS // max(n_rows, 1)))
-    kept = np.arange(shown.shape[1])
     spread = shown.std(axis=0)
-    if len(kept) > limit:
-        means, sizes = _means(shown, labelings[0] if chosen is None else chosen)
-        deviations = (means - shown.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        differing = (sizes[:, None] * deviations**2).sum(axis=0)
-        kept = np.sort(np.argsort(-differing, kind="stable")[:limit])
+    means, sizes = _means(shown, labelings[0] if chosen is None else chosen)
+    deviations = (means - shown.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    differing = (sizes[:, None] * deviations**2).sum(axis=0)
+    ranked = np.argsort(-differing, kind="stable")
+    kept = np.sort(ranked[:limit])
     data = shown[:, kept]
     overall = data.mean(axis=0)
     # Set means to 0 if they differ from 0 only by rounding.
@@ -167,6 +180,7 @@ def _features(
     return {
         "names": [names[j] for j in kept],
         "n_total": shown.shape[1],
+        "best": np.flatnonzero(np.isin(kept, ranked[:N_BEST_FEATURES])),
         "mean": np.where(np.abs(overall) < negligible, 0.0, overall),
         "standard_deviation": spread[kept],
     }
@@ -180,14 +194,51 @@ def _means(data: Floats, labels: Ints) -> tuple[Floats, Ints]:
     return np.add.reduceat(data[order], starts, axis=0) / sizes[:, None], sizes
 
 
-def _unstable(fitted: Fitted, coordinates: Floats) -> list[dict[str, Any]] | None:
+def _unstable(
+    fitted: Fitted, coordinates: Floats, ids: Sequence[str] | None
+) -> list[dict[str, Any]] | None:
     stability, labels = fitted.point_stability, fitted.labels
     if stability is None or labels is None or (fitted.n_clusters or 0) < 2:
         return None
+    return _least_stable(fitted, stability, labels, coordinates, ids)
+
+
+def _unstable_of_others(
+    fitted: Fitted, coordinates: Floats, ids: Sequence[str] | None
+) -> dict[int, list[dict[str, Any]]]:
+    """Least stable points of the best other candidates, by position.
+
+    Only where it is cheap: where noisy points get labels without a fit, and for few points.
+    """
+    selector = fitted.selector
+    if (
+        not hasattr(selector, "_stability_of_points")
+        or selector.relabel_ == "refit"
+        or len(coordinates) > MAX_POINTS_OF_OTHERS
+    ):
+        return {}
+    found = {}
+    for position in contenders(fitted.scores, fitted.selected):
+        partition = selector._partition_of.get(fitted.values[position])
+        if position != fitted.selected and partition is not None and partition.model is not None:
+            stability = selector._stability_of_points(partition=partition)
+            labels = partition.labels
+            found[position] = _least_stable(fitted, stability, labels, coordinates, ids)
+    return found
+
+
+def _least_stable(
+    fitted: Fitted,
+    stability: Floats,
+    labels: Ints,
+    coordinates: Floats,
+    ids: Sequence[str] | None,
+) -> list[dict[str, Any]]:
     worst = np.argsort(stability, kind="stable")[:N_UNSTABLE].tolist()
     return [
         {
             "row": row if fitted.row_numbers is None else int(fitted.row_numbers[row]),
+            "id": None if ids is None else ids[row],
             "label": int(labels[row]),
             "stability": float(stability[row]),
             "x": coordinates[row, 0],

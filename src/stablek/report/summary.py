@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -49,6 +49,7 @@ def summarize(
     subsamples: SubsampleFrequency | None = None,
     source: str | None = None,
     load: str | None = None,
+    ids: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Collect the content of the report as a plain dict that JSON can hold.
 
@@ -70,6 +71,8 @@ def summarize(
         Name of the data, such as a file name.
     load : str, default=None
         Python lines that make X, for the code snippet.
+    ids : sequence of str, default=None
+        Names of the rows. None shows row numbers.
 
     Returns
     -------
@@ -88,7 +91,9 @@ def summarize(
     """
     fitted = Fitted(selector, subsamples)
     shown, names = _shown(fitted, X)
-    parts = describe_partitions(fitted, shown, names)
+    if ids is not None and shown is not None and len(ids) != len(shown):
+        raise ValueError(f"ids must name each of the {len(shown)} rows, got {len(ids)}")
+    parts = describe_partitions(fitted, shown, names, ids)
     paths = None if fitted.paths is None else _paths(selector)
     data = shown if fitted.X is None else fitted.X
     n_rows, n_columns = (None, None) if data is None else data.shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ def write_report(
     format: Literal["html", "json", "md"] | None = None,
     source: str | None = None,
     load: str | None = None,
+    ids: Sequence[str] | None = None,
 ) -> None:
     """Write the report of a fitted selector.
 
@@ -37,7 +39,7 @@ def write_report(
         Fitted.
     path : str or path
         File to write. An existing file is replaced only when the report is complete.
-    X, comparison, subsamples, source, load
+    X, comparison, subsamples, source, load, ids
         As in `stablek.report.summarize`.
     format : {"html", "json", "md"}, default=None
         None uses the suffix: .html, .json or .md.
@@ -61,7 +63,12 @@ def write_report(
         raise ValueError(
             f"path must end in .html, .json or .md, got {str(path)!r}; or pass format"
         )
-    told: dict[str, Any] = {"subsamples": subsamples, "source": source, "load": load}
+    told: dict[str, Any] = {
+        "subsamples": subsamples,
+        "source": source,
+        "load": load,
+        "ids": ids,
+    }
     summary = summarize(selector, X, comparison, **told)
     if kind == "json":
         text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -338,15 +339,18 @@ class Stadion(BaseSelector):
         if best is partitions[0]:
             self.point_stability_ = np.ones(len(reference.X))
             return
-        self.point_stability_ = point_stability(
+        # The report asks for the points of other candidates too.
+        self._stability_of_points = partial(
+            point_stability,
             reference.engine,
             reference.X,
-            best,
-            self.paths_.n_draws,
-            self.epsilons_[self.counted_levels_],
-            setting,
+            n_draws=self.paths_.n_draws,
+            epsilons=self.epsilons_[self.counted_levels_],
+            setting=setting,
             n_jobs=self.n_jobs,
         )
+        self._partition_of = partition_of
+        self.point_stability_ = self._stability_of_points(partition=best)
 
     def reselect(
         self,

@@ -6,6 +6,8 @@
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
   const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#999933"];
+  // Candidates have colors of their own, so that nobody takes a K for a cluster.
+  const K_PALETTE = ["#7B5CD6", "#C2417F", "#2F8F8B", "#A8763E", "#6F7D8C", "#8E8A1F"];
   const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star"];
   const QUANTITIES = ["between", "within", "stadion"];
   const P = S.parameter;
@@ -13,7 +15,9 @@
   const partitionOf = new Map(S.partitions.map((p, j) => [p.candidate, j]));
   const numeric = S.candidates.every((c) => typeof c.value === "number");
 
-  const state = { k: answer, hovered: null, cluster: null, epsilon: 0 };
+  const state = { k: answer, hovered: null, cluster: null, epsilon: 0, allFeatures: false };
+  // Least stable points of the answer and of the best other candidates; null where not measured.
+  const unstableOf = (k) => (k === answer && S.selected !== null ? S.unstable_points : (S.unstable_of_others || {})[k]) || null;
   const current = () => (state.hovered === null ? state.k : state.hovered);
 
   // ---- text -------------------------------------------------------------------------------
@@ -32,6 +36,7 @@
   const clusterName = (label) => (label < 0 ? "noise" : String(label));
   // Plotly interprets some tags in its texts: escape what comes from the data.
   const plain = (s) => String(s).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const pointName = (p) => (p.id === null ? `row ${p.row}` : plain(brief(p.id)));
   const brief = (s, n = 60) => (s.length > n ? s.slice(0, n - 1) + "…" : s);
 
   function element(tag, options = {}, ...children) {
@@ -54,7 +59,7 @@
 
   const kColor = (k) => {
     const place = S.contenders.indexOf(k);
-    return place < 0 ? null : PALETTE[place % PALETTE.length];
+    return place < 0 ? null : K_PALETTE[place % K_PALETTE.length];
   };
   const clusterColor = (c) => (c.label < 0 ? "#888888" : PALETTE[c.color % PALETTE.length]);
   const clusterSymbol = (c) =>
@@ -223,11 +228,12 @@
         text: view.rows.map((row, i) => `row ${row}` + (labels ? `<br>cluster ${clusterName(labels[i])}` : "") +
           (known ? `<br>stability ${fixed(known[i])}` : "")),
       }];
-      if (k === answer && S.unstable_points && state.cluster === null) {
+      const unstable = unstableOf(k);
+      if (unstable && state.cluster === null) {
         data.push({
-          x: S.unstable_points.map((p) => p.x), y: S.unstable_points.map((p) => p.y), mode: "markers",
+          x: unstable.map((p) => p.x), y: unstable.map((p) => p.y), mode: "markers",
           marker: { size: few ? 15 : 12, symbol: "circle-open", color: color("ink"), line: { width: 1.5 } },
-          hoverinfo: "text", text: S.unstable_points.map((p) => `row ${p.row}<br>cluster ${clusterName(p.label)}<br>stability ${fixed(p.stability)}`),
+          hoverinfo: "text", text: unstable.map((p) => `${pointName(p)}<br>cluster ${clusterName(p.label)}<br>stability ${fixed(p.stability)}`),
         });
       }
       const axis = (i) => ({ title: { text: plain(brief(view.axes[i])), standoff: 8 }, fixedrange: false, zeroline: false });
@@ -322,6 +328,7 @@
     const clusters = j === undefined ? null : S.partitions[j].clusters;
     drawClusters(clusters);
     drawMeans(clusters);
+    drawPoints(current());
   }
   function nothing(table) {
     table.replaceChildren(element("tbody", {}, element("tr", {}, element("td", {},
@@ -359,11 +366,13 @@
     const table = $("means");
     if (!table) return;
     if (!clusters) return nothing(table);
-    const { names, mean, standard_deviation: sd } = S.features;
+    const { names, mean, standard_deviation: sd, best } = S.features;
+    const shown = state.allFeatures ? names.map((_, f) => f) : best;
     const body = element("tbody");
     for (const c of clusters) {
       const row = element("tr", {}, element("th", { scope: "row" }, chip(c), clusterName(c.label)));
-      c.means.forEach((m, f) => {
+      shown.forEach((f) => {
+        const m = c.means[f];
         const z = sd[f] > 0 ? (m - mean[f]) / sd[f] : 0;
         const strength = Math.min(1, Math.abs(z) / 2) * 45;
         row.append(element("td", { title: `${z >= 0 ? "+" : "−"}${Math.abs(z).toFixed(1)} standard deviations`,
@@ -371,9 +380,28 @@
       });
       body.append(row);
     }
-    const all = element("tr", {}, element("th", { scope: "row" }, "all points"), ...mean.map((m) => element("td", {}, text(m))));
+    const all = element("tr", {}, element("th", { scope: "row" }, "all points"), ...shown.map((f) => element("td", {}, text(mean[f]))));
     body.append(all);
-    table.replaceChildren(header(["cluster", ...names]), body);
+    table.replaceChildren(header(["cluster", ...shown.map((f) => names[f])]), body);
+  }
+  function drawPoints(k) {
+    const table = $("points");
+    if (!table) return;
+    const points = unstableOf(k);
+    $("h-points").textContent = `Least stable points for ${brief(named(k))}`;
+    if (!points || !points.length) {
+      const why = points ? "All points keep their cluster in every draw." : "Measured for the answer and the best other candidates only.";
+      table.replaceChildren(element("tbody", {}, element("tr", {}, element("td", {}, why))));
+      return;
+    }
+    const withId = points.some((p) => p.id !== null);
+    const body = element("tbody");
+    for (const p of points) {
+      const cells = [...(withId ? [element("th", { scope: "row", dir: "auto" }, brief(p.id))] : []),
+        ...[String(p.row), clusterName(p.label), fixed(p.stability)].map((s) => element("td", { className: "n" }, s))];
+      body.append(element("tr", {}, ...cells));
+    }
+    table.replaceChildren(header([...(withId ? ["id"] : []), "row", "cluster", "stability"]), body);
   }
 
   // ---- texts that depend on the state ----------------------------------------------------------
@@ -478,6 +506,13 @@
     event.preventDefault();
     choose(Math.max(0, Math.min(last, next)));
     buttons[state.k].focus();
+  });
+  if ($("all-features")) $("all-features").addEventListener("click", (event) => {
+    state.allFeatures = !state.allFeatures;
+    event.target.setAttribute("aria-pressed", String(state.allFeatures));
+    event.target.textContent = state.allFeatures
+      ? `Show the ${S.features.best.length} features that separate best` : `Show all ${S.features.names.length} features`;
+    drawTables();
   });
   $("back").addEventListener("click", () => { choose(answer); buttons[answer].focus(); });
 
