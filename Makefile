@@ -3,7 +3,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DOCS_READY := .venv/.docs-ready
 
-.PHONY: demo test check test-bounds test-browser docs docs-test screenshots fuzz bench study clean
+.PHONY: demo test check test-bounds test-browser docs docs-test screenshots coverage package fuzz bench study clean
 
 demo: $(READY)
 	$(BIN)/stablek demo
@@ -39,6 +39,15 @@ docs-test: docs/_build/html/index.html
 
 docs/_build/html/index.html:
 	$(MAKE) docs
+
+# Lines of the library that the tests run, kernels left out: numba compiles those.
+coverage: $(READY)
+	$(BIN)/pytest -n 2 -m "not browser and not docs" --cov --cov-report=term --cov-fail-under=$(FLOOR)
+FLOOR ?= 90
+
+# Builds sdist and wheel, installs the wheel in a new environment and uses it.
+package:
+	$(PYTHON) tools/package.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run

@@ -65,7 +65,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"__init__\.py|conftest\.py",
     "subsection_order": [
-        f"../examples/{section}" for section in ("first_steps", "paper", "real_data")
+        f"../examples/{section}" for section in ("first_steps", "paper", "real_data", "methods", "extend")
     ],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
