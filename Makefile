@@ -28,7 +28,7 @@ test-browser: $(READY)
 
 # The documentation, from scratch, with its examples. Warnings are errors.
 docs: $(DOCS_READY)
-	rm -rf docs/_build docs/gallery docs/generated docs/sg_execution_times.rst
+	rm -rf docs/_build docs/gallery docs/generated docs/methods docs/sg_execution_times.rst
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
@@ -39,6 +39,10 @@ docs-test: docs/_build/html/index.html
 
 docs/_build/html/index.html:
 	$(MAKE) docs
+
+# The pictures of the README.
+screenshots: docs-test
+	$(BIN)/python docs/screenshots.py
 
 # Lines of the library that the tests run, kernels left out: numba compiles those.
 coverage: $(READY)
@@ -75,4 +79,4 @@ $(DOCS_READY): $(READY)
 	touch $(DOCS_READY)
 
 clean:
-	rm -rf docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf docs/_build docs/gallery docs/generated docs/methods docs/sg_execution_times.rst .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

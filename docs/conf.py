@@ -24,6 +24,7 @@ version = release = stablek.__version__
 extensions = [
     "figures",
     "mathml",
+    "method_pages",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -54,19 +55,19 @@ plot_html_show_source_link = False
 plot_formats = [("png", 110)]
 plot_rcparams = {"figure.figsize": (6.4, 3.6), "savefig.bbox": "tight"}
 plot_apply_rcparams = True
+plot_working_directory = str(HERE.parent)
 plot_pre_code = "import numpy as np\nfrom matplotlib import pyplot as plt"
 programoutput_prompt_template = "$ {command}\n{output}"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+SECTIONS = ("first_steps", "paper", "real_data", "methods", "extend")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"__init__\.py|conftest\.py",
-    "subsection_order": [
-        f"../examples/{section}" for section in ("first_steps", "paper", "real_data", "methods", "extend")
-    ],
+    "subsection_order": [f"../examples/{section}" for section in SECTIONS],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,

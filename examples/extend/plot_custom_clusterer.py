@@ -2,8 +2,9 @@
 A clusterer of your own
 =======================
 
-Stadion takes any object with ``fit`` and ``labels_`` or ``predict``, in the style of scikit-learn. Here it
-is a clusterer of directions: K-means on the unit sphere, for embeddings compared by their angle.
+Stadion takes any object with ``fit`` and ``labels_`` or ``predict``, in the style of scikit-
+learn. Here it is a clusterer of directions: K-means on the unit sphere, for embeddings compared
+by their angle.
 """
 
 import numpy as np

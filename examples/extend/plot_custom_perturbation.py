@@ -2,8 +2,8 @@
 A perturbation of your own
 ==========================
 
-What kind of error do your data have? If a sensor sometimes fails and reads 0, let the noise do the
-same: any function ``f(X, epsilon, rng)`` can perturb.
+What kind of error do your data have? If a sensor sometimes fails and reads 0, let the noise do
+the same: any function ``f(X, epsilon, rng)`` can perturb.
 """
 
 import numpy as np

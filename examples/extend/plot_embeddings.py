@@ -2,8 +2,8 @@
 Embeddings
 ==========
 
-Embeddings have hundreds of features in the same unit, and clusters differ in a few directions. Normalize
-the rows, reduce the dimension, and use one scale of noise for all features.
+Embeddings have hundreds of features in the same unit, and clusters differ in a few directions.
+Normalize the rows, reduce the dimension, and use one scale of noise for all features.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 Time series: shift in time
 ==========================
 
-Each row is a series. Two events are the same if one comes a little later, so the noise that matters is
-a shift in time, not an error of each value.
+Each row is a series. Two events are the same if one comes a little later, so the noise that
+matters is a shift in time, not an error of each value.
 """
 
 import numpy as np

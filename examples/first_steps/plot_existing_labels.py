@@ -2,8 +2,8 @@
 Labels that you already have
 ============================
 
-You have labels from elsewhere: a colleague, a rule, another program. Are they stable, and do the
-groups hide smaller ones?
+You have labels from elsewhere: a colleague, a rule, another program. Are they stable, and do
+the groups hide smaller ones?
 """
 
 import numpy as np

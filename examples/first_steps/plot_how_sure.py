@@ -20,12 +20,12 @@ for ax, distance in zip(axes, (7.0, 4.5, 2.5), strict=True):
     stadion = Stadion(k_range=range(1, 6), random_state=0).fit(X)
     # The p-value says whether there are clusters, the subsamples say how many.
     chooser = Stadion(k_range=range(2, 6), one_cluster="never", random_state=0)
-    counts = subsample_frequency(chooser, X, n_subsamples=10).counts
+    counts = subsample_frequency(chooser, X, n_subsamples=6).counts
     ax.scatter(*X.T, s=5, c=np.where(stadion.labels_ == 0, "#0072B2", "#E69F00"))
     ax.set_title(f"{distance} apart: K = {stadion.n_clusters_}")
     ax.set_xlabel(f"p = {stadion.structure_pvalue_:.2g}; subsamples {counts}")
 
 # %%
-# ``selection_frequency_`` is something else: how often each K wins if the noise is drawn again, on
-# the same rows. It can be 100% although other rows would give another answer.
+# ``selection_frequency_`` is something else: how often each K wins if the noise is drawn again,
+# on the same rows. It can be 100% although other rows would give another answer.
 print(stadion.selection_frequency_)

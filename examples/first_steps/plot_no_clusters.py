@@ -2,8 +2,8 @@
 Data without clusters
 =====================
 
-A uniform square, one Gaussian and a skewed cloud. K-means cuts each of them into as many parts as
-you ask for. The structure test says that the parts are no clusters.
+A uniform square, one Gaussian and a skewed cloud. K-means cuts each of them into as many parts
+as you ask for. The structure test says that the parts are no clusters.
 """
 
 from matplotlib import pyplot as plt

@@ -2,7 +2,8 @@
 What the p-value is made of
 ===========================
 
-The structure test compares your data with simulated data of the same shape that have no clusters.
+The structure test compares your data with simulated data of the same shape that have no
+clusters.
 """
 
 from matplotlib import pyplot as plt
@@ -20,6 +21,6 @@ for ax, X in zip(axes, (clustered, uniform), strict=True):
     ax.set_title(f"p = {test.pvalue:.2g}")
 
 # %%
-# The diamonds are the data, the dots are reference sets of three kinds. With clusters, the diamonds
-# are far to the right of every dot. The largest of the three p-values counts.
+# The diamonds are the data, the dots are reference sets of three kinds. With clusters, the
+# diamonds are far to the right of every dot. The largest of the three p-values counts.
 print(test.pvalues)

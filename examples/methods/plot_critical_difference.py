@@ -2,8 +2,8 @@
 Which method is better? A critical difference diagram
 =====================================================
 
-One data set proves nothing. This example ranks five criteria over 12 data sets with a known answer,
-and tests which of them differ.
+One data set proves nothing. This example ranks five criteria over 12 data sets with a known
+answer, and tests which of them differ.
 """
 
 import numpy as np
@@ -15,24 +15,13 @@ import stablek
 from stablek.display import CriticalDifferenceDisplay
 
 methods = ["stadion", "wemmert_gancarski", "silhouette", "calinski_harabasz", "dunn"]
+options = {"stadion": {"one_cluster": "never", "n_perturbations": 5}}
 rows = []
 for seed in range(12):
     k = 2 + seed % 5
-    X, y = make_blobs(150, centers=k, cluster_std=np.linspace(0.5, 2.5, k), random_state=seed)
-    found = stablek.compare(
-        X,
-        {
-            name: stablek.selectors.SELECTORS[name](k_range=range(2, 9), random_state=0)
-            if name != "stadion"
-            else stablek.Stadion(
-                k_range=range(2, 9), one_cluster="never", n_perturbations=5, random_state=0
-            )
-            for name in methods
-        },
-    )
-    rows.append(
-        {row.method: adjusted_rand_score(y, row.selector.labels_) for row in found.rows}
-    )
+    X, y = make_blobs(120, centers=k, cluster_std=np.linspace(0.5, 2.5, k), random_state=seed)
+    found = stablek.compare(X, methods, k_range=range(2, 8), options=options, random_state=0)
+    rows.append({row.method: adjusted_rand_score(y, row.selector.labels_) for row in found.rows})
 table = pd.DataFrame(rows)
 print(table.mean().round(3).to_string())
 

@@ -2,8 +2,8 @@
 Why an elbow is not an answer
 =============================
 
-The sum of squares of K-means falls for every K, with clusters or without. An elbow is in the eye of
-the reader. Here are three curves. Only two belong to data with clusters.
+The sum of squares of K-means falls for every K, with clusters or without. An elbow is in the
+eye of the reader. Here are three curves. Only two belong to data with clusters.
 """
 
 from matplotlib import pyplot as plt

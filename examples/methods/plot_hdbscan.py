@@ -2,8 +2,8 @@
 Another parameter than K: HDBSCAN
 =================================
 
-HDBSCAN has no K. It has ``min_cluster_size``, and the number of clusters follows from it. Stadion can
-choose that parameter. Points that HDBSCAN calls noise are a group of their own.
+HDBSCAN has no K. It has ``min_cluster_size``, and the number of clusters follows from it.
+Stadion can choose that parameter. Points that HDBSCAN calls noise are a group of their own.
 """
 
 import numpy as np

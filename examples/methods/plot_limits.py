@@ -2,8 +2,8 @@
 Where Stadion fails
 ===================
 
-A ring has no clusters. But it bends, and no reference set bends, so the structure test takes it for
-structure. Then K-means cuts it into arcs.
+A ring has no clusters. But it bends, and no reference set bends, so the structure test takes it
+for structure. Then K-means cuts it into arcs.
 """
 
 import numpy as np
@@ -23,4 +23,5 @@ for ax, X in zip(axes, (ring, banana), strict=True):
     ax.set_title(f"K = {stadion.n_clusters_}, p = {stadion.structure_pvalue_:.1g}")
 
 # %%
-# Look at your data before you believe any p-value: the first two principal components are a start.
+# Look at your data before you believe any p-value: the first two principal components are a
+# start.

@@ -21,5 +21,6 @@ PartitionDisplay.from_estimator(stadion, ax=axes[0])
 StabilityPathsDisplay.from_estimator(stadion, ax=axes[1])
 
 # %%
-# Between stability is highest for K = 2 at every noise level; Stadion is highest for the answer.
+# Between stability is highest for K = 2 at every noise level; Stadion is highest for the
+# answer.
 print(stadion.k_values_[stadion.between_stability_[1:, 5].argmax() + 1], stadion.n_clusters_)

@@ -2,8 +2,9 @@
 Jumping: equally good partitions
 ================================
 
-Three clusters at the corners of a triangle. K-means with K = 2 must merge two of them, and every
-pair is equally good. On noisy copies it jumps from one solution to another, so K = 2 is unstable.
+Three clusters at the corners of a triangle. K-means with K = 2 must merge two of them, and
+every pair is equally good. On noisy copies it jumps from one solution to another, so K = 2 is
+unstable.
 """
 
 from matplotlib import pyplot as plt
@@ -21,8 +22,8 @@ for seed, ax in enumerate(axes):
     ax.set_title(f"K = 2, start {seed}")
 
 # %%
-# ``relabel="refit"`` runs K-means again on every noisy copy, as the standard version of the paper
-# does. The between stability of K = 2 is low from the first noise level on.
+# ``relabel="refit"`` runs K-means again on every noisy copy, as the standard version of the
+# paper does. The between stability of K = 2 is low from the first noise level on.
 stadion = Stadion(
     k_range=range(1, 6), relabel="refit", n_epsilons=6, n_perturbations=5, random_state=0
 ).fit(X)

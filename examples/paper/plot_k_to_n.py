@@ -2,8 +2,8 @@
 K up to the number of points
 ============================
 
-When K comes near N, every cluster is a single point, and noise cannot split it. Many criteria rise
-there. Stadion does not: a cluster that cannot be split again counts as stable inside.
+When K comes near N, every cluster is a single point, and noise cannot split it. Many criteria
+rise there. Stadion does not: a cluster that cannot be split again counts as stable inside.
 """
 
 from matplotlib import pyplot as plt

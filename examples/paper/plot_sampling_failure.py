@@ -2,9 +2,9 @@
 Where resampling fails
 ======================
 
-Two long, parallel clusters. Methods that cluster samples of the rows find K = 4 nearly as stable as
-K = 2, because with enough rows every sample gives the same cuts. Noise moves points across cuts
-through dense regions.
+Two long, parallel clusters. Methods that cluster samples of the rows find K = 4 nearly as
+stable as K = 2, because with enough rows every sample gives the same cuts. Noise moves points
+across cuts through dense regions.
 """
 
 from matplotlib import pyplot as plt

@@ -24,6 +24,7 @@ for ax, k in zip(axes, (2, 3), strict=True):
 StabilityPathsDisplay.from_estimator(stadion)
 
 # %%
-# The same as means over the noise levels. The answer is where the two curves are farthest apart.
+# The same as means over the noise levels. The answer is where the two curves are farthest
+# apart.
 TradeoffDisplay.from_estimator(stadion)
 print(stadion.n_clusters_)

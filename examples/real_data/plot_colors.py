@@ -2,8 +2,8 @@
 How many colors has a picture?
 ==============================
 
-Each pixel of a photograph is a point in three dimensions. Clusters of pixels are colors that stand
-apart. A photograph has few: most colors flow into each other.
+Each pixel of a photograph is a point in three dimensions. Clusters of pixels are colors that
+stand apart. A photograph has few: most colors flow into each other.
 """
 
 import numpy as np

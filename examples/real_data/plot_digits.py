@@ -2,8 +2,8 @@
 Handwritten digits
 ==================
 
-Images of 8 x 8 pixels. Ten digits, but a one is written in several ways, and a three can look like
-a nine. How many groups of images are there?
+Images of 8 x 8 pixels. Ten digits, but a one is written in several ways, and a three can look
+like a nine. How many groups of images are there?
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ from sklearn.datasets import load_digits
 from stablek import Stadion
 
 X, digit = load_digits(return_X_y=True)
-X, digit = X[:800], digit[:800]
+X, digit = X[:500], digit[:500]
 # The pixels have the same unit, so they are not standardized; the noise has one scale, too.
-stadion = Stadion(k_range=range(1, 16), noise_scale="global", random_state=0).fit(X)
+stadion = Stadion(k_range=range(1, 14), noise_scale="global", random_state=0).fit(X)
 print(stadion)
 
 # %%

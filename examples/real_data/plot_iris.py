@@ -2,8 +2,8 @@
 Iris: two clusters or three?
 ============================
 
-150 flowers of three species. Two of the species overlap, so the measurements alone show two groups.
-A label is not a cluster.
+150 flowers of three species. Two of the species overlap, so the measurements alone show two
+groups. A label is not a cluster.
 """
 
 from sklearn.datasets import load_iris

@@ -2,8 +2,8 @@
 Missing values
 ==============
 
-stablek refuses NaN, because any silent repair changes the answer. Fill in the values in a pipeline,
-and check whether the answer depends on how you do it.
+stablek refuses NaN, because any silent repair changes the answer. Fill in the values in a
+pipeline, and check whether the answer depends on how you do it.
 """
 
 import numpy as np
@@ -18,7 +18,9 @@ from stablek import PartitionDisplay, Stadion
 X, _ = load_wine(return_X_y=True)
 rng = np.random.default_rng(0)
 X[rng.uniform(size=X.shape) < 0.05] = np.nan
-print(f"{np.isnan(X).sum()} values are missing, in {np.isnan(X).any(axis=1).sum()} of {len(X)} rows")
+print(
+    f"{np.isnan(X).sum()} values are missing, in {np.isnan(X).any(axis=1).sum()} of {len(X)} rows"
+)
 
 # %%
 # With the mean, and with the nearest neighbors:

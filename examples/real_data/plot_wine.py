@@ -23,6 +23,7 @@ stadion = model[-1]
 print(stadion)
 
 # %%
-# The answer is three, and the clusters are nearly the three cultivars, which Stadion did not see.
+# The answer is three, and the clusters are nearly the three cultivars, which Stadion did not
+# see.
 print(f"ARI with the cultivars: {adjusted_rand_score(cultivar, stadion.labels_):.2f}")
 PartitionDisplay.from_estimator(stadion)
