@@ -9,13 +9,15 @@ like a nine. How many groups of images are there?
 import numpy as np
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
 
 from stablek import Stadion
 
 X, digit = load_digits(return_X_y=True)
 X, digit = X[:500], digit[:500]
 # The pixels have the same unit, so they are not standardized; the noise has one scale, too.
-stadion = Stadion(k_range=range(1, 14), noise_scale="global", random_state=0).fit(X)
+points = PCA(30, random_state=0).fit_transform(X)
+stadion = Stadion(k_range=range(1, 14), noise_scale="global", random_state=0).fit(points)
 print(stadion)
 
 # %%
