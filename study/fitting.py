@@ -23,7 +23,8 @@ def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
     the two rules apart; see `study.plan.Run.former`.
 
     The entry "relabel" says "extend" for the paper's extended version, which stablek now calls
-    "predict". The entry is part of the keys of committed rows, so it keeps its word.
+    "predict". The entry is part of the keys of committed rows, so it keeps its word. It says
+    "noise" for what stablek calls "extend": mixtures that know the noise.
     """
     settings = {
         "k_max": protocol.k_max,
@@ -46,8 +47,9 @@ def stadion(X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]) 
     """Stadion with these settings, unfitted."""
     options = dict(settings)
     options.pop("levels", None)  # part of the key only
-    if options["relabel"] == "extend":  # the paper's extended version
-        options["relabel"] = "predict"
+    # "extend" is the paper's extended version.
+    names = {"extend": "predict", "noise": "extend"}
+    options["relabel"] = names.get(options["relabel"], options["relabel"])
     first, last = options.pop("omega")
     epsilons = options.pop("epsilons")
     if epsilons == "sqrt":  # the paper's grid, which is also what "auto" means today
@@ -91,8 +93,8 @@ def fit_selector(
 
 def stadion_affixes(fit: str) -> tuple[str, str]:
     """Text before and after the aggregation in the names of a fit's methods."""
-    suffix = ("_extended" if "extend" in fit else "") + ("_sqrt" if "sqrt" in fit else "")
-    return "stadion_", suffix
+    parts = {"extend": "_extended", "sqrt": "_sqrt", "noise": "_noise"}
+    return "stadion_", "".join(suffix for part, suffix in parts.items() if part in fit)
 
 
 def stadion_names(fit: str) -> list[str]:

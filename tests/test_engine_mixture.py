@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.linalg import pinvh
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -23,6 +24,7 @@ from stablek import Stadion, seeding
 from stablek.engines import mixture_component
 from stablek.engines.base import Setting
 from stablek.engines.generic import GenericEngine
+from stablek.engines.kmeans import KMeansEngine
 from stablek.engines.mixture import MixtureEngine, unsupported
 from stablek.engines.mixture_narrow import fit_narrow
 from stablek.engines.mixture_wide import WideFitter
@@ -263,6 +265,7 @@ def test_wide_and_narrow_models_are_the_same(perturbation, monkeypatch):
     answers = {}
     for least in (1, 1000):
         monkeypatch.setattr(ways, "_PRODUCT_FEATURES", least)
+        monkeypatch.setattr(ways, "_AXES_FEATURES", least)
         eng, conf = engine(reg_covar=0.01), setting(X, perturbation)
         groups = groups_of(eng, X, conf, ks=(2, 3, 7))
         similarities = np.concatenate(eng.similarities(X, groups, 0, 3 * EPSILONS, conf))
@@ -278,6 +281,42 @@ def test_wide_and_narrow_models_are_the_same(perturbation, monkeypatch):
     np.testing.assert_allclose(answers[1][2], answers[1000][2], atol=1e-12)
     np.testing.assert_allclose(answers[1][3], answers[1000][3], rtol=1e-9)
     assert np.ptp(answers[1][2]) > 0.1
+
+
+def test_fits_in_a_batch_are_those_of_single_calls():
+    """One call fits all requests, k and starts; each has the same bits in any company."""
+    X = blobs(120, 3)
+    eng = engine(n_init=4)
+    rows = [None, np.arange(50), np.arange(30, 120), np.arange(60, 75)]
+    requests = [Request(own, (2, 4)) for own in rows]
+    together = eng.references(X, requests, 7)
+    for request, partitions in zip(requests, together, strict=True):
+        [alone] = eng.references(X, [request], 7)
+        for one, other in zip(partitions, alone, strict=True):
+            np.testing.assert_array_equal(one.labels, other.labels)
+            np.testing.assert_array_equal(one.model.factors, other.model.factors)
+
+
+def test_runs_of_k_means_are_local_minima_that_differ():
+    X = np.random.default_rng(0).uniform(size=(200, 2))
+    [[labels]] = KMeansEngine(KMeans(n_init=8, tol=0.0)).runs(X, [Request(None, (9,))], 3)
+    assert labels.shape == (8, 200)
+    inertias = set()
+    for own in labels:
+        centers = np.stack([X[own == c].mean(axis=0) for c in range(9)])
+        distances = ((X[:, None] - centers) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(distances.argmin(axis=1), own)
+        inertias.add(round(float(distances.min(axis=1).sum()), 6))
+    assert len(inertias) > 2
+
+
+def test_small_clusters_store_axes_instead_of_whole_matrices():
+    X = np.random.default_rng(0).normal(size=(300, 64))
+    requests = [Request(np.arange(40), (2, 5, 10)), Request(np.arange(280), (2, 5, 10))]
+    small, large = engine().references(X, requests, 7)
+    numbers = sum(c.axes.size + c.factor.size for p in small for c in p.model.components)
+    assert 5 * numbers < 17 * 64**2  # 2 + 5 + 10 whole matrices
+    assert all(partition.model.factors.shape == (partition.k, 64, 64) for partition in large)
 
 
 def test_wide_models_are_small_and_hardly_depend_on_blocks(monkeypatch):

@@ -241,6 +241,7 @@ def test_wide_components_have_the_documented_covariance(monkeypatch):
 def test_models_in_a_subspace_know_the_noise_of_the_coordinates(kind, least, monkeypatch):
     """With noise of one scale, the labels are those of the model in the whole space."""
     monkeypatch.setattr(ways, "_PRODUCT_FEATURES", least)
+    monkeypatch.setattr(ways, "_AXES_FEATURES", least)
     X = np.random.default_rng(2).normal(size=(60, 50))
     X[:30, :9] += 3.0
     X[:15, 9:12] += 3.0

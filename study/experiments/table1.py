@@ -51,14 +51,15 @@ _HENNIG_RULES = ("mean", "min", "stable")
 _STADION = {
     "stadion_extend": ("extend", "auto"),
     "stadion_extend_sqrt": ("extend", "sqrt"),
+    "stadion_extend_noise": ("noise", "auto"),
     "stadion_refit": ("refit", "auto"),
     "stadion_refit_sqrt": ("refit", "sqrt"),
 }
 _STADION_FITS = {
     "kmeans": ("stadion_extend", "stadion_extend_sqrt", "stadion_refit"),
     "ward": ("stadion_refit", "stadion_refit_sqrt"),
-    "gmm": ("stadion_extend", "stadion_extend_sqrt"),
-    "gmm_best": ("stadion_extend",),
+    "gmm": ("stadion_extend", "stadion_extend_sqrt", "stadion_extend_noise"),
+    "gmm_best": ("stadion_extend", "stadion_extend_noise"),
     "gmm_svd": ("stadion_extend",),
 }
 # Rough cost of a fit, relative to judging one set of partitions.
@@ -67,6 +68,7 @@ _WEIGHTS = {
     "readings": 1.0,
     "stadion_extend": 1.5,
     "stadion_extend_sqrt": 1.0,
+    "stadion_extend_noise": 1.5,
     "stadion_refit": 15.0,
     "stadion_refit_sqrt": 15.0,
     "lange": 2.0,

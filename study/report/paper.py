@@ -51,6 +51,8 @@ TITLES = {
     "stadion_mean_extended": "Stadion-mean (extended)",
     "stadion_max_extended_sqrt": "Stadion-max (extended), even levels to √p",
     "stadion_mean_extended_sqrt": "Stadion-mean (extended), even levels to √p",
+    "stadion_max_extended_noise": "Stadion-max (extended), knows the noise",
+    "stadion_mean_extended_noise": "Stadion-mean (extended), knows the noise",
     "stadion_max_sqrt": "Stadion-max, even levels to √p",
     "stadion_mean_sqrt": "Stadion-mean, even levels to √p",
     "bic": "BIC",

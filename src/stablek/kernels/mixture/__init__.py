@@ -28,8 +28,11 @@ Kernels (`stablek.engines.mixture_narrow`)
     The default, for every kind of covariance. A covariance is stored as a whole matrix.
 
 Matrix products (`stablek.engines.mixture_wide`)
-    For full covariances from 96 features on. A component with fewer points than features stores
-    the axes of its points, not the matrix. Gain: 2.5 for 1024 points and 128 features, 5 for 256
+    For full covariances from 96 features on, and from 33 features on for clusters with fewer than
+    four points for each feature. A component with fewer points than features stores the axes of
+    its points, not the matrix. So memory grows with points times features times the number of
+    partitions. The nine mixtures of omega 2..10 on 36 points with 64 features take 0.2 MB instead
+    of 3.4 MB, and about the same time. Gain: 2.5 for 1024 points and 128 features, 5 for 256
     features, 7 for 100 points and 300 features. Up to 4096 points, components are also kept for
     the next step and the next k. Gain: 2 for 300 points, 300 features and 20 values of k.
 

@@ -8,6 +8,8 @@ __all__ = ["LANE_FEATURES", "Way", "way_of"]
 
 LANE_FEATURES = 16  # features from which the hierarchy sums distances in vector lanes
 _PRODUCT_FEATURES = 96  # features from which matrix products are faster than kernels
+_AXES_FEATURES = 33  # features from which whole matrices for all small clusters are too large
+_SMALL = 4  # a small cluster has fewer points than this for each feature
 _KEPT_POINTS = 1 << 12  # points up to which components are small enough to be kept
 
 
@@ -53,8 +55,12 @@ def way_of(covariance_type: str, n: int, n_features: int, *, whole: bool = False
     Way(in_subspace=True, by_products=False, keeps_components=True)
     >>> way_of("full", 5000, 100)
     Way(in_subspace=False, by_products=True, keeps_components=False)
+    >>> way_of("full", 60, 40)
+    Way(in_subspace=False, by_products=True, keeps_components=True)
     """
     in_subspace = not whole and covariance_type in ("full", "tied") and 2 * n <= n_features
     n_coordinates = n if in_subspace else n_features
-    by_products = covariance_type == "full" and n_coordinates >= _PRODUCT_FEATURES
+    small = not whole and n < _SMALL * n_coordinates
+    least = min(_AXES_FEATURES, _PRODUCT_FEATURES) if small else _PRODUCT_FEATURES
+    by_products = covariance_type == "full" and n_coordinates >= least
     return Way(in_subspace, by_products, n <= _KEPT_POINTS)
