@@ -90,7 +90,7 @@ def fit_narrow(
         Where the coordinates are.
     """
     from stablek.kernels.mixture.densities import Gaussians
-    from stablek.kernels.mixture.fit import Fits, Report, Rule, fit_likeliest
+    from stablek.kernels.mixture.fit import Report, Rule, fit_likeliest
 
     c, p = clusterer, X.shape[1]
     rule = Rule(KINDS.index(c.covariance_type), float(c.tol), float(c.reg_covar), int(c.max_iter))
@@ -100,15 +100,7 @@ def fit_narrow(
         own if start.sample is None else own[start.sample]
         for own, start in zip(rows, starts, strict=True)
     ]
-    labels = [own for start in starts for own in start.labels]
-    fits = Fits(
-        sets=np.repeat(np.arange(len(requests)), [len(r.k_values) for r in requests]),
-        k_values=np.array([k for r in requests for k in r.k_values], dtype=np.intp),
-        n_starts=np.array([len(own) for own in labels], dtype=np.intp),
-        labels=np.concatenate(
-            [own.ravel() for own in labels], dtype=np.int32, casting="same_kind"
-        ),
-    )
+    fits = _plan(requests, starts)
     k, n_fits = int(fits.k_values.sum()), len(fits.sets)
     shape = (k, p if c.covariance_type in ("full", "tied") else 1, p)
     models = Gaussians(
@@ -131,6 +123,19 @@ def fit_narrow(
         )
     )
     return [[next(fitted) for _ in r.k_values] for r in requests]
+
+
+def _plan(requests: Sequence[Request], starts: Sequence[Start]) -> Any:
+    """The fits of all requests and their starts, as the kernels take them."""
+    from stablek.kernels.mixture.fit import Fits
+
+    labels = [own for start in starts for own in start.labels]
+    return Fits(
+        sets=np.repeat(np.arange(len(requests)), [len(r.k_values) for r in requests]),
+        k_values=np.array([k for r in requests for k in r.k_values], dtype=np.intp),
+        n_starts=np.array([len(own) for own in labels], dtype=np.intp),
+        labels=_joined([own.ravel() for own in labels], np.int32),
+    )
 
 
 def _mixture(models: Any, own: slice, ended: Any, subspace: Subspace | None) -> Mixture:
