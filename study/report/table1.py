@@ -170,11 +170,11 @@ def _noise(rows: pd.DataFrame) -> Iterator[Table]:
         for standard in ("stadion_max_extended", "stadion_mean_extended"):
             methods = [standard, f"{standard}_noise", "wemmert_gancarski"]
             chosen = own[own["method"].isin(methods)]
+            if not set(methods) <= set(chosen["method"]):
+                continue
             table = chosen.pivot(
                 index=["dataset", "seed"], columns="method", values=["win", "ari"]
             )
-            if not set(methods) <= set(table["win"]):
-                continue
             both = table.dropna()
             body.append(
                 [
