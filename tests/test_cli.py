@@ -475,7 +475,8 @@ def test_every_method(points, capsys, method):
     assert main(["select", points, "--method", method, *arguments]) == 0
     out = capsys.readouterr().out
     # Some methods choose another K, or none.
-    assert out.startswith(("3 clusters", "2 clusters", "4 clusters", "No cluster structure"))
+    answers = ("3 clusters", "2 clusters", "4 clusters", "No cluster structure", "no answer")
+    assert out.startswith(answers)
     assert f"; {method}; " in out
     if method in ("stadion", "silhouette", "calinski_harabasz", "gap_a", "bic"):
         assert out.startswith("3 clusters")
@@ -625,8 +626,10 @@ def test_subsamples_of_few_rows(tmp_path, capsys, k):
     (tmp_path / "a.csv").write_text("x,y\n0,0\n0,1\n9,9\n")
     arguments = ["--k", k, "--one-cluster", "never"]
     assert main(["select", str(tmp_path / "a.csv"), *arguments]) == 0
-    said = {"1:3": "K = 2 on 20", "3": "no answer on 20"}[k]
-    assert f"How sure is it? {said} of 20 subsamples of 2 rows" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    # A single candidate leaves nothing to ask.
+    assert ("How sure is it? K = 2 on 20 of 20 subsamples of 2 rows" in out) == (k == "1:3")
+    assert ("How sure" in out) == (k == "1:3")
 
 
 def test_words_for_subsamples():
@@ -776,7 +779,7 @@ def test_datasets_fetch_without_pooch_is_one_line(tmp_path):
         ("select points.csv --k -1:3", "--k"),
         ("select points.csv --omega 1:3", "--omega: '1:3' must start at 2"),
         ("select points.csv --algorithm dbscan", "invalid choice: 'dbscan'"),
-        ("select points.csv --method elbow", "invalid choice: 'elbow'"),
+        ("select points.csv --method knees", "invalid choice: 'knees'"),
         ("select points.csv --relabel never", "invalid choice: 'never'"),
         ("select points.csv --columns x --drop y", "not allowed with argument"),
         ("select points.csv --columns x,,y", "names separated by commas"),
@@ -796,7 +799,7 @@ def test_datasets_fetch_without_pooch_is_one_line(tmp_path):
         ("test points.csv --reference-sets 2", "'2' must be a whole number of at least 3"),
         ("test points.csv --report r.html", "unrecognized arguments"),
         ("select points.csv --delimiter ab", "--delimiter: 'ab' must be one character"),
-        ("compare points.csv --methods stadion,elbow", "unknown name 'elbow'"),
+        ("compare points.csv --methods stadion,knees", "unknown name 'knees'"),
         ("compare points.csv --algorithms dbscan", "unknown name 'dbscan'"),
         ("datasets", "ACTION"),
         ("completion tcsh", "invalid choice: 'tcsh'"),
@@ -812,12 +815,12 @@ def test_wrong_arguments(arguments, said, capsys):
 
 WRONG_DATA = [
     ("select none.csv", "there is no file 'none.csv'"),
-    ("select .", "cannot tell the format of '.'"),
+    ("select .", "'.' is a folder"),
     ("select . --format csv", "'.' is a folder; name a file in it"),
     ("select points.xyz", "--format csv|tsv|parquet"),
     ("select empty.csv", "'empty.csv' is empty"),
     ("select binary.csv", "binary data"),
-    ("select broken.parquet", "cannot read 'broken.parquet' as parquet"),
+    ("select broken.parquet", "'broken.parquet' cannot be read as Parquet"),
     ("select names.csv", "not numeric: 'who' (row 1 of 'who' is 'ann'); leave them out"),
     ("select gaps.csv", "missing values: 'y' 1 (in 1 of 3 rows); --missing drop"),
     ("select points.csv --columns x,z", "--columns: 'points.csv' has no column 'z'"),
@@ -867,6 +870,7 @@ def wrong_world(tmp_path, table, monkeypatch):
     table[["x", "y"]].to_csv(tmp_path / "points.csv", index=False)
     (tmp_path / "empty.csv").touch()
     (tmp_path / "binary.csv").write_bytes(b"\0\1\2")
+    (tmp_path / "points.xyz").write_text("1 2\n")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "names.csv").write_text("who,x\nann,1\nbob,2\n")
     (tmp_path / "gaps.csv").write_text("x,y\n1,2\n3,\n5,6\n")
