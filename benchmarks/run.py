@@ -31,7 +31,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from benchmarks import blocks, plain, ways
+from benchmarks import blocks, compiling, plain, ways
 from stablek import Stadion
 from stablek.datasets import fetch_benchmark
 from stablek.engines import Setting, engine_for
@@ -388,6 +388,20 @@ def ways_gain() -> str:
     )
 
 
+def compile_seconds() -> str:
+    """What a first fit compiles."""
+    return (
+        "Defaults, one core, an empty cache; CPU seconds. A busy machine takes up to three times "
+        "as long. `python -m benchmarks.compiling kmeans` lists every kernel.\n\n"
+    ) + table(compiling.HEADER, compiling.table_rows())
+
+
+def install_size() -> str:
+    """What ``pip install`` puts on the disk."""
+    command = [sys.executable, "-m", "benchmarks.install_size", "cli", "plot"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "small": ("Against the plain way", small),
     "paper": ("The paper's setting", paper_setting),
@@ -402,6 +416,8 @@ SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "structure": ("The structure test", structure),
     "ways": ("What each way gains", ways_gain),
     "cold": ("First fit", cold),
+    "compile": ("What a first fit compiles", compile_seconds),
+    "install": ("Size of an installation", install_size),
 }
 
 

@@ -39,7 +39,7 @@ from stablek.reading import FORMATS, InputError, standardize
 from stablek.selectors.subsamples import SubsampleFrequency
 
 QUICK = ("--method", "calinski_harabasz", "--k", "2:4", "--jobs", "1", "--subsamples", "0")
-COMMANDS = ("select", "test", "compare", "demo", "datasets", "completion")
+COMMANDS = ("select", "test", "compare", "demo", "datasets", "warmup", "completion")
 
 
 def blobs(n: int = 60) -> tuple[np.ndarray, np.ndarray]:

@@ -69,6 +69,7 @@ def tiny(tmp_path):
     (kernels / "deep").mkdir(parents=True)
     for name in ("compiling.py", "caching.py"):
         shutil.copy(PACKAGE / "kernels" / name, kernels)
+    shutil.copy(PACKAGE / "announcing.py", kernels.parent)
     for folder in (kernels.parent, kernels, kernels / "deep"):
         (folder / "__init__.py").write_text("__version__ = '1'\n")
     (kernels / "deep" / "inside.py").write_text(
@@ -87,6 +88,70 @@ WALK = """
 from stablek.kernels.outside import walk
 print(walk(1), sum(walk.stats.cache_misses.values()), sum(walk.stats.cache_hits.values()))
 """
+
+
+# The note
+
+
+WATCH = """
+import logging
+logging.basicConfig(level=logging.INFO, format="log: %(message)s")
+from stablek.announcing import listen, watched
+listen()  # too early: nothing is imported yet
+from stablek.kernels.outside import read, walk
+import numpy as np
+listen()
+with watched(WANTED):
+    walk(1), walk(1.0), read(np.zeros(2), 1)
+"""
+
+
+def test_compilation_is_announced_once_and_only_if_something_compiles(tiny, tmp_path):
+    note = "Compiling kernels once for this machine"
+    for wanted in (True, False):
+        folder = str(tmp_path / f"cache-{wanted}")
+        code = WATCH.replace("WANTED", str(wanted))
+        first = run(tiny, code, NUMBA_CACHE_DIR=folder).stderr
+        assert first.count(f"log: {note}") == 1
+        assert first.count(f"stablek: {note}") == wanted
+        assert note not in run(tiny, code, NUMBA_CACHE_DIR=folder).stderr
+
+
+WARM = """
+import sys, warnings
+from numba.core import event
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.mixture import GaussianMixture
+from stablek import Stadion
+from stablek.cli._warmup import default_fits
+from stablek.datasets import make_demo
+warnings.simplefilter("ignore")
+class Listener(event.Listener):
+    def on_start(self, found):
+        function = found.data["dispatcher"].py_func
+        print("compiles", title, function.__module__, function.__qualname__, found.data["args"])
+    def on_end(self, found):
+        pass
+with event.install_listener("numba:compile", Listener()):
+    for title, fit in default_fits(n=210, seed=1):
+        fit()
+    for clusterer in (None, AgglomerativeClustering(), GaussianMixture()):
+        title = f"defaults, {clusterer}"
+        Stadion(clusterer, random_state=0).fit(make_demo()[0])
+print("done")
+"""
+
+
+def test_nothing_compiles_after_warmup(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "stablek", "warmup"]
+    warm = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert warm.returncode == 0, warm.stderr
+    assert "The kernels are ready" in warm.stdout
+    # Other data than those of the warm-up: more rows, other numbers.
+    command = [sys.executable, "-c", WARM]
+    fits = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert fits.stdout == "done\n", fits.stdout + fits.stderr
 
 
 # Stale code

@@ -20,6 +20,7 @@ from concurrent.futures import BrokenExecutor
 from importlib import import_module
 from types import FrameType
 
+from stablek.announcing import watched
 from stablek.cli._parser import build_parser
 
 __all__ = ["main"]
@@ -74,7 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     try:
         args = build_parser().parse_args(argv)
-        import_module(f"stablek.cli._{args.command}").run(args)
+        with watched(sys.stderr.isatty()):
+            import_module(f"stablek.cli._{args.command}").run(args)
     except SystemExit as exit_:  # argparse has printed the reason
         return exit_.code if isinstance(exit_.code, int) else OK
     except KeyboardInterrupt as signaled:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 from stablek.cli._files import check_outputs
 from stablek.cli._models import make_selector
-from stablek.cli._outputs import check_plot, check_report, write_plot
+from stablek.cli._outputs import check_report, write_plot
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._select import print_answer
 from stablek.cli._subsamples import N_SUBSAMPLES, ask_subsamples
@@ -29,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     report = os.path.join(args.output_dir, "stablek-demo.html")
     plot = os.path.join(args.output_dir, "stablek-demo.png")
     check_report(report)
-    check_plot(plot)
+    drawn = find_spec("matplotlib") is not None
     for path in (report, plot):
         check_outputs({"--output-dir": path})
     from stablek.datasets import make_demo
@@ -50,10 +51,14 @@ def run(args: argparse.Namespace) -> None:
         "load": _LOAD,
     }
     write_report(selector, report, **told)
-    write_plot(selector, plot)
+    if drawn:
+        write_plot(selector, plot)
     largest = selector.k_values_[-1]
     print(f"{X.shape[0]} points in the plane, K-means, K = 1 to {largest}: how many clusters?\n")
     print_answer(selector, summarize(selector, **told), sys.stdout, subsamples)
     print(f"wrote {report}, the report to open in a browser")
-    print(f"wrote {plot}, the stability paths")
+    if drawn:
+        print(f"wrote {plot}, the stability paths")
+    else:
+        print("pip install 'stablek[plot]' adds a picture of the stability paths")
     tell(warned)

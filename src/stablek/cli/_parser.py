@@ -116,6 +116,13 @@ def build_parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_demo(commands)
     _add_datasets(commands)
+    commands.add_parser(
+        "warmup",
+        help="compile the kernels now, for images and CI",
+        description="Compile the kernels that fits with default settings use, so that no later "
+        "fit has to: for container images and CI. They are kept on disk, in NUMBA_CACHE_DIR if "
+        "it is set.",
+    )
     _add_completion(commands)
     return parser
 

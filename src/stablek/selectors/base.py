@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stablek.announcing import listen, watched
 from stablek.blockwise.core import Blocks
 from stablek.execution import run
 from stablek.inspection import selected_index
@@ -78,8 +79,10 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         started = perf_counter()
         clusterer = self._default_clusterer() if self.clusterer is None else self.clusterer
         X, blocks = opened(X, self)
+        watching = watched(bool(getattr(self, "verbose", 0)))
         if blocks is not None:
-            return self._fit_all_blocks(blocks, clusterer, started)
+            with watching:
+                return self._fit_all_blocks(blocks, clusterer, started)
         X = check_data(X, self)
         if hasattr(clusterer, "steps"):  # a Pipeline may scale
             warn_of_pipeline(clusterer)
@@ -93,10 +96,12 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
             engine=self._engine,
         )
-        return self._fit_reference(reference, started)
+        with watching:
+            return self._fit_reference(reference, started)
 
     def _fit_reference(self, reference: Reference, started: float) -> Self:
         """Fit on partitions that other selectors may share."""
+        listen()  # the engine has imported its kernels
         self._fit(reference)
         # The report shows the points, the seed and the time.
         self._fit_X, self._entropy = reference.X, reference.entropy
@@ -110,6 +115,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Fit on data that are read in blocks."""
         reference = make_block_reference(self, blocks, clusterer)
         store_columns(self, blocks)
+        listen()
         self._fit_blocks(reference)
         self._fit_X, self._entropy = reference.sample.X, reference.sample.entropy
         self.n_rows_, self.sample_indices_ = blocks.n_rows, reference.survey.sample_rows
