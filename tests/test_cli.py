@@ -815,7 +815,7 @@ def test_wrong_arguments(arguments, said, capsys):
 
 WRONG_DATA = [
     ("select none.csv", "there is no file 'none.csv'"),
-    ("select .", "'.' is a folder"),
+    ("select .", "Parquet"),
     ("select . --format csv", "'.' is a folder; name a file in it"),
     ("select points.xyz", "--format csv|tsv|parquet"),
     ("select empty.csv", "'empty.csv' is empty"),
