@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from stablek.blockwise.layout import Layout
+
 LARGEST = 10_000_000
 OPTIONS = """
 import json, sys
@@ -64,9 +66,10 @@ if __name__ == "__main__":
     workers = int(sys.argv[2])
     with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
         with Client(cluster):
-            X = da.from_array(np.load(sys.argv[1], mmap_mode="r"), chunks=(262_144, -1))
+            X = np.load(sys.argv[1], mmap_mode="r")[:500_000]
+            X = da.from_array(X, chunks=(131_072, -1)).persist()
             selector(max_rows_in_memory=1000, max_passes=2).fit(X[:20_000])
-            told(lambda: selector(max_rows_in_memory=1000, max_passes=5).fit(X[:500_000]))
+            told(lambda: selector(max_rows_in_memory=1000, max_passes=5).fit(X))
 """
 ONE_THREAD = """
 X = np.load(sys.argv[1], mmap_mode="r")
@@ -126,6 +129,16 @@ def measure(table: Callable[[list[str], list[list[str]]], str]) -> str:
         rows.append(
             ["Parquet", f"{n:,}", *_numbers(result, n), f"{ratio:.2f}x", str(result["passes"])]
         )
+    return _text(table, rows, blocks, thread, dask)
+
+
+def _text(
+    table: Callable[[list[str], list[list[str]]], str],
+    rows: list[list[str]],
+    blocks: dict[int, dict[str, Any]],
+    thread: dict[str, Any],
+    dask: dict[int, dict[str, Any]],
+) -> str:
     growth = blocks[LARGEST]["cpu"] / blocks[1_000_000]["cpu"]
     spent = blocks[LARGEST]["spent"]
     passes = [
@@ -148,7 +161,31 @@ def measure(table: Callable[[list[str], list[list[str]]], str]) -> str:
         + f"one thread without Dask {thread['seconds']:.1f} s, one worker "
         + f"{dask[1]['seconds']:.1f} s (overhead {dask[1]['seconds'] / thread['seconds']:.2f}x), "
         + f"two workers {dask[2]['seconds']:.1f} s "
-        + f"({dask[1]['seconds'] / dask[2]['seconds']:.2f}x as fast as one).\n"
+        + f"({dask[1]['seconds'] / dask[2]['seconds']:.2f}x as fast as one).\n\n"
+        + _beyond(blocks[LARGEST]["cpu"] / LARGEST, dask[1]["seconds"] / thread["seconds"], table)
+    )
+
+
+def _beyond(
+    per_row: float, overhead: float, table: Callable[[list[str], list[list[str]]], str]
+) -> str:
+    """Bytes of a pass, and the time of more rows on more workers by the measured cost."""
+    rows = []
+    for largest, draws in ((5, 3), (20, 10)):
+        layout = Layout(tuple(range(2, largest + 1)), (), (2, 3, 4, 5))
+        centers, p = int(layout.starts[-1]), 10
+        cells = int(layout.first_cell(10)[-1]) * draws
+        rows.append(
+            [f"K 1..{largest}, D = {draws}", f"{8 * centers * p / 1e6:.2f}",
+             f"{8 * centers * (3 + 2 * p) / 1e6:.2f}", f"{8 * cells / 1e6:.2f}"]
+        )  # fmt: skip
+    hours = [per_row * overhead * n / 100 / 60 for n in (1e9, 1e10)]
+    return (
+        "Megabytes that a pass moves, for any N (p = 10, 10 levels):\n\n"
+        + table(["work", "models to each worker", "sums of a task", "its tables"], rows)
+        + "\nBy the CPU time per row at 10,000,000 rows and the overhead of one Dask worker, 100 "
+        + f"workers with one core each would take {hours[0]:.0f} minutes for 1 billion rows and "
+        + f"{hours[1]:.0f} minutes for 10 billion (K 1..5, D = 3, 5 passes).\n"
     )
 
 

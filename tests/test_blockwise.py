@@ -14,8 +14,17 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
-from stablek import Stadion
+from stablek import Stadion, compare
 from stablek.blockwise import core
+from stablek.indices import index_values
+from stablek.selectors import (
+    CalinskiHarabasz,
+    DaviesBouldin,
+    RayTuri,
+    Silhouette,
+    WemmertGancarski,
+)
+from stablek.selectors.base import BaseSelector
 
 N, P = 9000, 3
 OPTIONS = {
@@ -184,3 +193,26 @@ def test_other_clusterers_run_on_the_sample_and_say_so(folder):
     with pytest.warns(UserWarning, match=r"'refit' .*sample of 300 of 9000 rows"):
         fitted = Stadion(relabel="refit", **options).fit(mapped(folder))
     assert len(fitted.labels_) == N  # K-means predicts the other rows
+
+
+@pytest.mark.parametrize("index", [CalinskiHarabasz, DaviesBouldin, RayTuri, WemmertGancarski])
+def test_centroid_indices_use_all_rows(index, folder, monkeypatch):
+    monkeypatch.setattr(index, "max_rows_in_memory", 1000)
+    monkeypatch.setattr(index, "sample_rows", 1500)
+    fitted = index(k_range=[1, 2, 5, 6], random_state=0).fit(folder / "many")
+    assert fitted.n_rows_ == len(fitted.labels_) == N
+    expected = index_values(mapped(folder), list(fitted.reference_labels_), index.method)
+    np.testing.assert_allclose(fitted.index_values_, expected, rtol=1e-9)
+    lazy = index(k_range=[1, 2, 5, 6], random_state=0).fit(da.from_array(mapped(folder), 777))
+    np.testing.assert_array_equal(lazy.index_values_, fitted.index_values_)
+
+
+def test_other_selectors_and_compare_use_the_sample(folder, monkeypatch):
+    for name, value in (("max_rows_in_memory", 1000), ("sample_rows", 400)):
+        monkeypatch.setattr(BaseSelector, name, value)
+    with pytest.warns(UserWarning, match=r"Silhouette .*sample of 400 of 9000 rows"):
+        fitted = Silhouette(k_range=[2, 3], random_state=0).fit(mapped(folder))
+    assert len(fitted.labels_) == N
+    with pytest.warns(UserWarning, match="compare uses a sample of 400 of 9000 rows"):
+        compared = compare(folder / "many", ["silhouette", "dunn"], k_range=[2, 3], random_state=0)
+    assert len(compared.rows) == 2

@@ -143,6 +143,11 @@ class BlockKMeans:
         inertia = np.add.reduceat(moments.squares, self.layout.starts[:-1])
         return BlockKMeans(self.layout, self.centers, inertia, self.n_passes)
 
+    def with_inertia(self, blocks: Blocks) -> BlockKMeans:
+        """The same models with their inertia, by one pass."""
+        every = np.ones(len(self.layout.k_values), dtype=bool)
+        return self.measured(blocks.reduce(partial(self.step, every)))
+
     def model(self, whole: int) -> Floats:
         """Centers of a partition of all rows."""
         return self.centers[self.layout.starts[whole] : self.layout.starts[whole + 1]]

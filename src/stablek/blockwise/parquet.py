@@ -143,11 +143,7 @@ class ParquetSource:
             raise ValueError(
                 f"X: rows {offset} to {offset + n - 1} of {path!r} cannot be read: {_brief(error)}"
             ) from error
-        if rows.shape != (n, self.n_features):
-            raise ValueError(
-                f"X: {path!r} gave an array of shape {rows.shape} for {n} rows and "
-                f"{self.n_features} columns; it changed while it was read"
-            )
+        self._watched.check(position)
         return np.ascontiguousarray(rows)
 
 

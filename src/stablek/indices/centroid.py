@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,14 @@ from stablek import execution
 from stablek.blocks import blocks
 from stablek.indices.clusters import Clusters, centroids, of_one, scatter
 
-__all__ = ["calinski_harabasz", "davies_bouldin", "ray_turi", "wemmert_gancarski"]
+__all__ = [
+    "CentroidSums",
+    "calinski_harabasz",
+    "davies_bouldin",
+    "index_of_sums",
+    "ray_turi",
+    "wemmert_gancarski",
+]
 
 Floats = NDArray[np.float64]
 
@@ -127,7 +134,7 @@ def wemmert_gancarski_of(X: Floats, clusters: Clusters, centers: Floats) -> floa
         other = distances.min(axis=1)
         ratio = np.where((own == 0.0) & (other == 0.0), 1.0, own / other)
         ratio_sums += np.bincount(codes, ratio, clusters.n_clusters)
-    return float(np.maximum(0.0, clusters.sizes - ratio_sums).sum() / len(X))
+    return _wemmert_gancarski(clusters.sizes, ratio_sums)
 
 
 @_each
@@ -138,26 +145,78 @@ def davies_bouldin_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
         codes = clusters.codes[rows]
         own = np.linalg.norm(X[rows] - centers[codes], axis=1)
         spread += np.bincount(codes, own, clusters.n_clusters)
-    spread /= clusters.sizes
+    return _davies_bouldin(spread / clusters.sizes, centers)
+
+
+@_each
+def ray_turi_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
+    """Ray-Turi index of every partition."""
+    return _ray_turi(scatter(X, clusters, centers) / len(X), centers)
+
+
+@_each
+def calinski_harabasz_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
+    """Calinski-Harabasz index of every partition."""
+    within = scatter(X, clusters, centers)
+    return _calinski_harabasz(clusters.sizes, centers, X.mean(axis=0), within)
+
+
+class CentroidSums(NamedTuple):
+    """What the indices need to know of a partition without empty clusters.
+
+    Parameters
+    ----------
+    centers : ndarray of shape (n_clusters, n_features)
+        Means of the clusters.
+    sizes : ndarray of shape (n_clusters,)
+    mean : ndarray of shape (n_features,)
+        Mean of all points.
+    scatter : float
+        Sum of squared distances of the points to their centers.
+    distances, ratios : ndarray of shape (n_clusters,)
+        Sums of the distances to the own center, and of these over those to the nearest other.
+    """
+
+    centers: Floats
+    sizes: NDArray[Any]
+    mean: Floats
+    scatter: float
+    distances: Floats
+    ratios: Floats
+
+
+def index_of_sums(name: str, sums: CentroidSums) -> float:
+    """Index of that name of a partition whose points were summed up in blocks."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if name == "wemmert_gancarski":
+            return _wemmert_gancarski(sums.sizes, sums.ratios)
+        if name == "davies_bouldin":
+            return _davies_bouldin(sums.distances / sums.sizes, sums.centers)
+        if name == "ray_turi":
+            return _ray_turi(sums.scatter / int(sums.sizes.sum()), sums.centers)
+        assert name == "calinski_harabasz"
+        return _calinski_harabasz(sums.sizes, sums.centers, sums.mean, sums.scatter)
+
+
+def _wemmert_gancarski(sizes: NDArray[Any], ratio_sums: Floats) -> float:
+    return float(np.maximum(0.0, sizes - ratio_sums).sum() / int(sizes.sum()))
+
+
+def _davies_bouldin(spread: Floats, centers: Floats) -> float:
     apart = squareform(pdist(centers))
     ratio = np.where(apart == 0.0, np.inf, (spread[:, None] + spread) / apart)
     np.fill_diagonal(ratio, 0.0)
     return float(ratio.max(axis=1).mean())
 
 
-@_each
-def ray_turi_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
-    """Ray-Turi index of every partition."""
+def _ray_turi(mean_square: float, centers: Floats) -> float:
     apart = float(pdist(centers, "sqeuclidean").min())
-    return np.inf if apart == 0.0 else scatter(X, clusters, centers) / len(X) / apart
+    return np.inf if apart == 0.0 else mean_square / apart
 
 
-@_each
-def calinski_harabasz_of(X: Floats, clusters: Clusters, centers: Floats) -> float:
-    """Calinski-Harabasz index of every partition."""
-    n, n_clusters = len(X), clusters.n_clusters
-    between = float(clusters.sizes @ np.square(centers - X.mean(axis=0)).sum(axis=1))
-    within = scatter(X, clusters, centers)
+def _calinski_harabasz(sizes: NDArray[Any], centers: Floats, mean: Floats, within: float) -> float:
+    n, n_clusters = int(sizes.sum()), len(sizes)
+    between = float(sizes @ np.square(centers - mean).sum(axis=1))
     if within == 0.0:
         return 0.0 if (centers == centers[0]).all() else np.inf
     return (between / (n_clusters - 1)) / (within / (n - n_clusters))

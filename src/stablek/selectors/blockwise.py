@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,13 +14,16 @@ from stablek import validation
 from stablek.blockwise import core
 from stablek.blockwise.core import Blocks
 from stablek.blockwise.inputs import open_blocks
+from stablek.blockwise.kmeans import BlockKMeans
 from stablek.blockwise.layout import Layout
 from stablek.blockwise.measuring import BlockModels
 from stablek.blockwise.survey import Survey, check_survey, survey
 from stablek.candidates import resolve_k_values
 from stablek.engines import Setting
 from stablek.engines.kmeans import KMeansEngine
-from stablek.paths import collect_groups
+from stablek.execution import run
+from stablek.paths import PathGroups, collect_groups
+from stablek.results import Group, Partition
 from stablek.seeding import entropy_of
 from stablek.selectors.reference import Reference, make_reference
 from stablek.settings import warn_unequal_spread
@@ -36,7 +39,9 @@ __all__ = [
     "no_blocks",
     "opened",
     "predict_blocks",
+    "sampled",
     "store_columns",
+    "store_partition",
 ]
 
 Floats = NDArray[np.float64]
@@ -120,32 +125,68 @@ def models_of(
     reference: BlockReference,
     k_values: Sequence[int],
     omega: Sequence[int],
-    setting: Setting,
+    setting: Setting | None,
     *,
     max_passes: int,
     progress: bool = False,
-) -> BlockModels:
-    """Models of all partitions: of the sample first, then refined on all rows."""
-    from stablek.blockwise.kmeans import BlockKMeans
+) -> BlockKMeans:
+    """Models of all partitions: of the sample first, then refined on all rows.
 
+    Without a setting, clusters are not clustered again.
+    """
     sample, engine = reference.sample, reference.sample.engine
     candidates = tuple(k for k in k_values if k > 1)
     again = tuple(k for k in omega if k not in candidates)
     layout = Layout(candidates, again, tuple(omega))
     partitions = sample.partitions(candidates)
-    groups = collect_groups(
-        engine,
-        sample.X,
-        partitions,
-        omega,
-        setting,
-        n_jobs=sample.n_jobs,
-        progress=progress,
-    )
+    if setting is None:
+        groups = PathGroups((), (), (Group(None, tuple(partitions)),), (), ())
+    else:
+        groups = collect_groups(
+            engine,
+            sample.X,
+            partitions,
+            omega,
+            setting,
+            n_jobs=sample.n_jobs,
+            progress=progress,
+        )
     models = BlockKMeans.start(layout, groups, sample.X)
     variance = float(np.mean(reference.survey.squares)) / reference.survey.n_rows
     title = "pass" if progress else None
     return models.refine(reference.blocks, sample.clusterer, variance, max_passes, title)
+
+
+def store_partition(
+    selector: Any, reference: BlockReference, models: BlockModels, title: str | None = None
+) -> None:
+    """Store the labels of all rows for each candidate, and the chosen model."""
+    blocks, sample, k_values = reference.blocks, reference.sample, selector.k_values_.tolist()
+    labels, dtype = partial(_labels, models, k_values), label_dtype(max(k_values))
+    selector.reference_labels_ = blocks.per_row(labels, dtype, len(k_values), title)
+    best, engine = selector.best_value_, sample.engine
+    selector.labels_ = selector.reference_labels_[k_values.index(best)]
+    if best == 1:
+        model, inertia = reference.survey.mean[None], float(reference.survey.squares.sum())
+    else:
+        at = models.layout.whole.index(best)
+        model, inertia = models.model(at), models.value(at)
+    unlabeled = Partition(best, np.empty(0, dtype=np.intp), model)
+    partition = replace(unlabeled, labels=engine.predict(sample.X, unlabeled))
+    [fitted] = run(engine.estimator, [(sample.X, partition)])
+    fitted.labels_, fitted.inertia_ = selector.labels_, inertia
+    selector.best_estimator_ = fitted
+    selector._predict = partial(engine.predict, partition=partition)
+
+
+def _labels(models: BlockModels, k_values: list[int], start: int, X: Floats) -> NDArray[Any]:
+    """Labels of a block for each candidate, (n_k, n); one cluster has no model."""
+    result = np.zeros((len(k_values), len(X)), dtype=np.intp)
+    several = [i for i, k in enumerate(k_values) if k > 1]
+    if several:
+        whole = [models.layout.whole.index(k_values[i]) for i in several]
+        result[several] = models.labels(whole, start, X)
+    return result
 
 
 def no_blocks(reference: Reference, setting: Setting | None = None) -> str | None:
@@ -207,3 +248,19 @@ def _predicted(predict: Any, start: int, X: Floats) -> NDArray[Any]:
 def label_dtype(k: int) -> Any:
     """Type of labels below k that takes few bytes."""
     return np.int16 if k <= 1 << 15 else np.int32
+
+
+def sampled(X: Any, limits: Any, entropy: int, n_jobs: int | None) -> Any:
+    """Data in memory as they are; a sample of data with too many rows, with a warning."""
+    blocks = open_blocks(X, core.BLOCK_ROWS, n_jobs)
+    if blocks is None:
+        return X
+    if blocks.n_rows <= limits.max_rows_in_memory:
+        return blocks.in_memory()
+    validation.check_no_text(blocks.not_numeric)
+    found = survey(blocks, limits.sample_rows, entropy)
+    check_survey(found, blocks.names)
+    warn_user(
+        f"compare uses a sample of {len(found.sample)} of {blocks.n_rows} rows for all methods"
+    )
+    return found.sample

@@ -16,6 +16,7 @@ from stablek.candidates import resolve_k_values
 from stablek.inspection import own_values, pvalue_text
 from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector
+from stablek.selectors.blockwise import sampled
 from stablek.selectors.comparison import Comparison, ComparisonRow
 from stablek.selectors.criterion import CannotJudgeError
 from stablek.selectors.reference import Reference, make_reference, warn_of_pipeline
@@ -42,7 +43,8 @@ def compare(
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-        Points.
+        Points. Of data in blocks, as `stablek.Stadion` takes them, a sample of 100,000 rows is
+        compared if there are more than a million.
     methods : "all", sequence of str or mapping of str to selector
         Names in `stablek.selectors.SELECTORS`. Or selectors under names of your own, to compare
         several variants of one method. Their ``clusterer``, ``k_range``, ``random_state`` and
@@ -76,6 +78,8 @@ def compare(
     {3: 2}
     """
     selectors = _selectors(methods, options or {})
+    entropy = entropy_of(random_state)
+    X = sampled(X, BaseSelector, entropy, n_jobs)
     data = validation.check_data(X)
     k_values = resolve_k_values(k_range, data)
     named = _named(clusterers)
@@ -84,7 +88,6 @@ def compare(
             warn_of_pipeline(clusterer)
     if not all(hasattr(clusterer, "steps") for clusterer in named.values()):
         warn_unequal_spread(data, validation.column_names(X))
-    entropy = entropy_of(random_state)
     rows: list[ComparisonRow] = []
     seconds = {}
     for name, clusterer in named.items():

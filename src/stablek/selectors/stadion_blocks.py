@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
@@ -13,15 +12,13 @@ from stablek import validation
 from stablek.aggregation import OneCluster
 from stablek.blockwise.measuring import BlockModels, paths_of_tables
 from stablek.engines import Setting
-from stablek.execution import run
-from stablek.results import Partition
 from stablek.selectors.blockwise import (
     BlockReference,
     block_k_values,
     fit_on_sample,
-    label_dtype,
     models_of,
     no_blocks,
+    store_partition,
 )
 from stablek.selectors.structure import check_test_for
 
@@ -63,42 +60,15 @@ def _store_rows(
     selector: Any, reference: BlockReference, models: BlockModels, setting: Setting
 ) -> None:
     """Store the model, and what all rows have: labels and point stability."""
-    blocks, sample = reference.blocks, reference.sample
-    k_values = selector.k_values_.tolist()
-    progress = "labeling" if selector.verbose else None
-    labels = partial(_labels, models, k_values)
-    dtype = label_dtype(max(k_values))
-    selector.reference_labels_ = blocks.per_row(labels, dtype, len(k_values), progress)
-    best = selector.best_value_
-    selector.labels_ = selector.reference_labels_[k_values.index(best)]
-    engine = sample.engine
+    blocks, best = reference.blocks, selector.best_value_
+    store_partition(selector, reference, models, "labeling" if selector.verbose else None)
     if best == 1:
-        model = reference.survey.mean[None]
         selector.point_stability_ = blocks.per_row(_ones, np.float64)
-        inertia = float(reference.survey.squares.sum())
-    else:
-        at = models.layout.whole.index(best)
-        model, inertia = models.model(at), models.value(at)
-        levels = selector.epsilons_[selector.counted_levels_]
-        kept = partial(models.kept, at, levels, selector.paths_.n_draws, setting)
-        progress = "points" if selector.verbose else None
-        selector.point_stability_ = blocks.per_row(kept, np.float64, None, progress)
-    unlabeled = Partition(best, np.empty(0, dtype=np.intp), model)
-    partition = replace(unlabeled, labels=engine.predict(sample.X, unlabeled))
-    [fitted] = run(engine.estimator, [(sample.X, partition)])
-    fitted.labels_, fitted.inertia_ = selector.labels_, inertia
-    selector.best_estimator_ = fitted
-    selector._predict = partial(engine.predict, partition=partition)
-
-
-def _labels(models: BlockModels, k_values: list[int], start: int, X: Floats) -> NDArray[Any]:
-    """Labels of a block for each candidate, (n_k, n); one cluster has no model."""
-    result = np.zeros((len(k_values), len(X)), dtype=np.intp)
-    several = [i for i, k in enumerate(k_values) if k > 1]
-    if several:
-        whole = [models.layout.whole.index(k_values[i]) for i in several]
-        result[several] = models.labels(whole, start, X)
-    return result
+        return
+    at, levels = models.layout.whole.index(best), selector.epsilons_[selector.counted_levels_]
+    kept = partial(models.kept, at, levels, selector.paths_.n_draws, setting)
+    title = "points" if selector.verbose else None
+    selector.point_stability_ = blocks.per_row(kept, np.float64, None, title)
 
 
 def _ones(start: int, X: Floats) -> Floats:
