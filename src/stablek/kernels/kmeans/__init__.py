@@ -14,6 +14,7 @@ Layers, from bottom to top
 - `gram`, `gram_race`: the race on the products of all pairs of points.
 - `extend`: labels that reference centers give to noisy points, counted for all groups and noise
   levels in one call. A score is linear in the noise level, so two scores serve all levels.
+- `passes`: one step of Lloyd's algorithm on a block of rows, for `stablek.blockwise`.
 - `ways`: the choice among the ways below, with all thresholds. It is plain Python.
 
 In `stablek.engines.kmeans`, `fits` is the only caller of the races and `similarities` is the only
