@@ -51,9 +51,10 @@ class Survey:
     def merge(self, other: Survey) -> Survey:
         """Add what a pass over later rows tells (Chan's formula for the moments)."""
         n = self.n_rows + other.n_rows
-        gap = other.mean - self.mean
-        self.squares += other.squares + gap**2 * (self.n_rows * (other.n_rows / n))
-        self.mean += gap * (other.n_rows / n)
+        with np.errstate(all="ignore"):  # values that are not finite are an error later
+            gap = other.mean - self.mean
+            self.squares += other.squares + gap**2 * (self.n_rows * (other.n_rows / n))
+            self.mean += gap * (other.n_rows / n)
         self.n_rows = n
         np.minimum(self.low, other.low, out=self.low)
         np.maximum(self.high, other.high, out=self.high)
