@@ -62,10 +62,10 @@ class Run:
     def former(self) -> Run | None:
         """The same run in the first version of stablek, which searched for noise levels.
 
-        None if the run did not use the search.
+        None if the run did not use the search, or is of a method that came later.
         """
         common = json.loads(self.common)
-        if "levels" not in common:
+        if "levels" not in common or common.get("relabel") == "noise":
             return None
         del common["levels"]
         return replace(self, common=canonical(common))
