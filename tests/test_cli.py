@@ -836,7 +836,7 @@ WRONG_DATA = [
     ("select points.csv --algorithm ward --relabel extend", "cannot predict"),
     ("select five.csv", "'five.csv' has 5 rows", "at least 10", "--one-cluster never or crossing"),
     ("test five.csv", "'five.csv' has 5 rows, but the structure test needs at least 10; use more"),
-    ("test none.csv", "cannot read 'none.csv'"),
+    ("test none.csv", "there is no file 'none.csv'"),
     ("test names.csv", "not numeric: 'who'"),
     ("test same.csv --k 2", "only 1 distinct rows"),
     ("test twelve.csv", "distinct"),

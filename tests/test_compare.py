@@ -131,6 +131,7 @@ def test_frame(comparison, library):
         "method",
         "n_clusters",
         "score",
+        "own_value",
         "seconds",
         "agreement",
         "stadion_agreement",
@@ -144,13 +145,14 @@ def test_frame(comparison, library):
 
 def test_text_and_html(comparison):
     lines = repr(comparison).splitlines()
-    assert len(lines) == len(comparison) + 2
+    assert lines[len(comparison) + 2 :] == comparison.advice
     assert lines[0] == comparison.header
     assert lines[1].split()[:3] == ["clusterer", "method", "n_clusters"]
     html = comparison._repr_html_()
     assert html.count("<tr>") == len(comparison) + 1
     assert html.startswith("<p>Structure test: p &lt; 0.001 for KMeans, ")
-    assert f"<p>{escape(comparison.header)}</p><table>" in html
+    assert f"<p>{escape(comparison.header)}</p><ul><li>" in html
+    assert html.count("<li>") == len(comparison.advice)
     tricky = Comparison((replace(comparison.rows[0], clusterer="<b>"),), {})
     assert "<b>" not in tricky._repr_html_()
 

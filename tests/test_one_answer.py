@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from commands import assert_refused, run
-from sklearn.cluster import KMeans
+from sklearn.cluster import BisectingKMeans
 from sklearn.datasets import load_wine, make_blobs
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.pipeline import make_pipeline
@@ -90,7 +90,7 @@ def test_the_warning_names_columns_and_spares_what_is_meant():
     Z = WINE.to_numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Silhouette(make_pipeline(StandardScaler(), KMeans(n_init=1)), **options).fit(WINE)
+        Silhouette(make_pipeline(StandardScaler(), BisectingKMeans()), **options).fit(WINE)
         for components in (PCA(), TruncatedSVD(5, random_state=0)):
             Silhouette(**options).fit(components.fit_transform(Z))
         constant = np.column_stack([X, np.ones(len(X))])

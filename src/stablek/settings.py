@@ -135,12 +135,14 @@ def warn_unequal_spread(X: Floats, names: Sequence[str] | None = None) -> None:
     if len(varying) < 2:
         return
     widest, narrowest = (int(varying[f(scale[varying])]) for f in (np.argmax, np.argmin))
-    ratio = scale[widest] / scale[narrowest]
+    with np.errstate(over="ignore"):
+        ratio = scale[widest] / scale[narrowest]
     if ratio <= _LARGEST_RATIO or _are_components(X[:, varying]):
         return
     named = [f"column {j}" if names is None else repr(names[j]) for j in (widest, narrowest)]
+    shown = f"{ratio:,.0f}" if ratio < 1e6 else f"{ratio:.0e}"
     warn_user(
-        f"The spreads of the features differ by a factor of {ratio:,.0f} (standard deviation "
+        f"The spreads of the features differ by a factor of {shown} (standard deviation "
         f"{scale[widest]:.3g} of {named[0]}, {scale[narrowest]:.3g} of {named[1]}), so the widest "
         f"decide the clusters. Standardize first, e.g. make_pipeline(StandardScaler(), Stadion()) "
         f"(the command line does so without --no-scale)"
@@ -151,12 +153,15 @@ def _are_components(X: Floats) -> bool:
     """Whether the columns are orthogonal, as they are or centered."""
     if X.shape[1] > _MOST_COMPONENTS:
         return False
+    # Units do not matter, and squares of tiny numbers would become zero.
+    X = X / np.abs(X).max(axis=0)
     for origin in (0.0, X.mean(axis=0)):
         Z = X - origin
-        Z /= np.sqrt(np.einsum("ij,ij->j", Z, Z))
-        cosines = Z.T @ Z
+        with np.errstate(invalid="ignore", divide="ignore"):
+            Z /= np.sqrt(np.einsum("ij,ij->j", Z, Z))
+            cosines = Z.T @ Z
         np.fill_diagonal(cosines, 0.0)
-        if np.abs(cosines).max() < _UNCORRELATED:
+        if np.abs(cosines).max() < _UNCORRELATED:  # never if it is nan
             return True
     return False
 
