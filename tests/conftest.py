@@ -1,6 +1,7 @@
 """Shared fixtures."""
 
 import os
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,30 @@ needs_data = pytest.mark.skipif(
     "STABLEK_DATA_DIR" not in os.environ,
     reason="the benchmark data sets are read from STABLEK_DATA_DIR, which is not set",
 )
+
+CHROMIUM = os.environ.get("STABLEK_CHROMIUM") or shutil.which("chromium") or "chromium"
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, driven by Playwright."""
+    # Chosen by a marker: a missing browser is an error, never a silent pass.
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="session")

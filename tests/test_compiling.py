@@ -157,11 +157,14 @@ def test_nothing_compiles_after_warmup(tmp_path):
 # Stale code
 
 
+_GATHER = "def gather(X: Floats, noise: Floats"
+
+
 def test_a_change_in_an_inner_kernel_changes_the_answer(tmp_path):
     """The real package, with a new kernel that calls `gather` of another file."""
     shutil.copytree(PACKAGE, tmp_path / "stablek", ignore=shutil.ignore_patterns("__pycache__"))
     kernels = tmp_path / "stablek" / "kernels"
-    [inside] = [path for path in kernels.rglob("*.py") if "def gather(" in path.read_text()]
+    [inside] = [path for path in kernels.rglob("*.py") if _GATHER in path.read_text()]
     module = ".".join(inside.relative_to(tmp_path).with_suffix("").parts)
     (kernels / "probe.py").write_text(
         "import numpy as np\n"

@@ -9,7 +9,7 @@ from stablek import Stadion, subsample_frequency
 from stablek.selectors import BIC, SELECTORS, Silhouette
 
 CLEAR = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
-QUICK = {"k_range": range(1, 5), "n_perturbations": 1, "n_reference_sets": 3, "random_state": 0}
+QUICK = {"k_range": range(1, 5), "n_perturbations": 1, "n_reference_sets": 6, "random_state": 0}
 
 
 def test_clear_clusters_are_found_on_every_subsample():

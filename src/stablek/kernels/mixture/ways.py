@@ -52,7 +52,7 @@ def way_of(covariance_type: str, n: int, n_features: int, *, whole: bool = False
     >>> way_of("full", 1000, 2)
     Way(in_subspace=False, by_products=False, keeps_components=True)
     >>> way_of("full", 40, 100)
-    Way(in_subspace=True, by_products=False, keeps_components=True)
+    Way(in_subspace=True, by_products=True, keeps_components=True)
     >>> way_of("full", 5000, 100)
     Way(in_subspace=False, by_products=True, keeps_components=False)
     >>> way_of("full", 60, 40)
