@@ -34,7 +34,12 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.programoutput",
 ]
-exclude_patterns = ["_build", "gallery/**/*.py", "gallery/**/*.ipynb"]
+exclude_patterns = [
+    "_build",
+    "gallery/**/*.py",
+    "gallery/**/*.ipynb",
+    "**/sg_execution_times.rst",  # loads scripts from elsewhere
+]
 root_doc = "index"
 templates_path = ["_templates"]
 default_role = "py:obj"
