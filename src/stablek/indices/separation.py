@@ -84,7 +84,6 @@ def xie_beni_of(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -
 
 def _separations(X: Floats, partitions: Sequence[Clusters]) -> Floats:
     """Smallest distance between points of different clusters, for every partition."""
-    from stablek.kernels.distances import squared_distance
     from stablek.kernels.linkage.tree import spanning_tree
 
     first, second, height = spanning_tree(X.T.copy())
@@ -92,7 +91,7 @@ def _separations(X: Floats, partitions: Sequence[Clusters]) -> Floats:
     for number, clusters in enumerate(partitions):
         between = np.flatnonzero(clusters.codes[first] != clusters.codes[second])
         edge = between[np.argmin(height[between])]
-        gaps[number] = np.sqrt(squared_distance(X[first[edge]], X[second[edge]]))
+        gaps[number] = np.linalg.norm(X[first[edge]] - X[second[edge]])
     return gaps
 
 

@@ -18,12 +18,20 @@ from numba import njit
 
 from stablek.kernels.caching import keep_on_disk
 
-__all__ = ["inner", "inner_exact", "inner_inlined", "jit", "jit_reordered"]
+__all__ = [
+    "inner",
+    "inner_exact",
+    "inner_inlined",
+    "inner_reordered",
+    "jit",
+    "jit_reordered",
+]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 _COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+_REORDERED = {"contract", "reassoc", "nsz"}
 _INNER = {**_COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -34,7 +42,7 @@ def jit(kernel: Kernel) -> Kernel:
 
 def jit_reordered(kernel: Kernel) -> Kernel:
     """`jit` that may change the order of sums: loops that add many numbers use vector lanes."""
-    return _outer(kernel, {**_COMMON, "fastmath": {"contract", "reassoc", "nsz"}})
+    return _outer(kernel, {**_COMMON, "fastmath": _REORDERED})
 
 
 def inner(kernel: Kernel) -> Kernel:
@@ -48,6 +56,17 @@ def inner(kernel: Kernel) -> Kernel:
 def inner_exact(kernel: Kernel) -> Kernel:
     """`inner` that rounds after every operation: for results that must equal numpy's bits."""
     return cast(Kernel, njit(**{**_INNER, "fastmath": False})(kernel))
+
+
+def inner_reordered(kernel: Kernel) -> Kernel:
+    """`inner` that may change the order of sums; it always becomes a part of its caller.
+
+    LLVM chooses the order anew wherever it optimizes the function. A process that compiles would
+    call the function's own code, and one that reads the cache the copy in its caller: the last
+    bits could differ.
+    """
+    options = {**_INNER, "fastmath": _REORDERED, "forceinline": True}
+    return cast(Kernel, njit(**options)(kernel))
 
 
 def inner_inlined(kernel: Kernel) -> Kernel:

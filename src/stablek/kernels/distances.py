@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import jit, jit_reordered
+from stablek.kernels.compiling import inner_reordered, jit, jit_reordered
 
 __all__ = ["diameter", "distance_sums", "pair_sums", "squared_distance"]
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.intp]
 _LANES = 8  # points that share one pass over X and fill one vector
 
 
-@jit_reordered
+@inner_reordered
 def squared_distance(x: Floats, y: Floats) -> float:
     """Squared Euclidean distance of two points."""
     total = 0.0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit, jit_reordered
+from stablek.kernels.compiling import inner, inner_reordered, jit
 from stablek.kernels.distances import squared_distance
 from stablek.kernels.mixture.ways import LANE_FEATURES
 
@@ -78,7 +78,7 @@ def _determinant(scatter: Floats, size: float) -> float:
     return determinant
 
 
-@jit_reordered
+@inner_reordered
 def _grown_determinant(
     factored: Floats, mean: Floats, point: Floats, weight: float, size: float, solved: Floats
 ) -> float:

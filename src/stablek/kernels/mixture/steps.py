@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit_reordered
+from stablek.kernels.compiling import inner, inner_reordered
 from stablek.kernels.mixture.densities import Gaussians, block_size, gaps_to, log_density
 
 __all__ = [
@@ -81,7 +81,7 @@ def _exp(x: float) -> float:
     return series * bits.view(np.float64) if x > -708.0 else 0.0
 
 
-@jit_reordered
+@inner_reordered
 def _add_moments(
     gaps: Floats, share: Floats, size: int, weighted: Floats, sums: Floats, squares: Floats
 ) -> float:
@@ -128,7 +128,7 @@ def _add_moments(
     return mass
 
 
-@jit_reordered
+@inner_reordered
 def _log_likelihood(top: Floats, total: Floats, size: int) -> float:
     """Sum top + log(total) over points; products come before logarithms, which are slow."""
     result = 0.0
