@@ -60,8 +60,10 @@ def test_no_structure(make, seed):
 def test_uniform_square_is_a_near_tie(seed):
     """The paper reports K = 1. At small noise, many clusters win by a tiny margin."""
     X, _ = make_uniform(random_state=seed)
-    stadion = Stadion(relabel="extend", epsilons=np.linspace(0, 2**0.5, 10), random_state=seed)
-    stadion.fit(X)
+    levels = np.linspace(0, 2**0.5, 10)
+    stadion = Stadion(
+        k_range=range(1, 11), relabel="extend", epsilons=levels, random_state=seed
+    ).fit(X)
     assert stadion.scores_.max() - stadion.scores_[0] < 0.05
 
 
