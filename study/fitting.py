@@ -25,6 +25,8 @@ def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
     The entry "relabel" says "extend" for the paper's extended version, which stablek now calls
     "predict". The entry is part of the keys of committed rows, so it keeps its word. It says
     "noise" for what stablek calls "extend": mixtures that know the noise.
+
+    ``one_cluster`` is the paper's rule unless ``changes`` names another.
     """
     settings = {
         "k_max": protocol.k_max,
@@ -39,14 +41,15 @@ def stadion_settings(protocol: Any, **changes: Any) -> dict[str, Any]:
         **changes,
     }
     if settings["epsilons"] == "auto" and settings["perturbation"] != "bootstrap":
-        settings["levels"] = "grid"  # a bootstrap has no levels
+        settings.setdefault("levels", "grid")  # a bootstrap has no levels
     return settings
 
 
 def stadion(X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]) -> Stadion:
     """Stadion with these settings, unfitted."""
-    options = dict(settings)
-    options.pop("levels", None)  # part of the key only
+    options = {"one_cluster": "crossing"} | settings
+    for key in ("levels", "test"):  # parts of the key only
+        options.pop(key, None)
     # "extend" is the paper's extended version.
     names = {"extend": "predict", "noise": "extend"}
     options["relabel"] = names.get(options["relabel"], options["relabel"])
@@ -59,7 +62,6 @@ def stadion(X: np.ndarray, algorithm: str, seed: int, settings: dict[str, Any]) 
         k_range=range(1, options.pop("k_max") + 1),
         omega=range(first, last + 1),
         epsilons=epsilons,
-        one_cluster="crossing",  # the paper's rule
         random_state=seed,
         **options,
     )
@@ -93,7 +95,7 @@ def fit_selector(
 
 def stadion_affixes(fit: str) -> tuple[str, str]:
     """Text before and after the aggregation in the names of a fit's methods."""
-    parts = {"extend": "_extended", "sqrt": "_sqrt", "noise": "_noise"}
+    parts = {"extend": "_extended", "sqrt": "_sqrt", "noise": "_noise", "default": "_default"}
     return "stadion_", "".join(suffix for part, suffix in parts.items() if part in fit)
 
 
@@ -108,7 +110,7 @@ def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -
     outcomes = {}
     for aggregation in AGGREGATIONS:
         chosen = model.reselect(aggregation=aggregation)
-        scores = np.sort(chosen.scores)
+        scores = np.sort(chosen.scores[~np.isnan(chosen.scores)])
         at = list(chosen.k_values).index(chosen.best_value)
         several = np.where(np.array(chosen.k_values) > 1, chosen.scores, -np.inf)
         outcomes[f"{prefix}{aggregation}{suffix}"] = {
@@ -121,6 +123,9 @@ def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -
                 "crossing": float(chosen.crossing_epsilon),
             },
         }
+        if model.structure_test_ is not None:
+            pvalue = float(model.structure_pvalue_)
+            outcomes[f"{prefix}{aggregation}{suffix}"]["details"]["pvalue"] = pvalue
     return outcomes
 
 

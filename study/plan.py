@@ -65,7 +65,7 @@ class Run:
         None if the run did not use the search, or is of a method that came later.
         """
         common = json.loads(self.common)
-        if "levels" not in common or common.get("relabel") == "noise":
+        if common.get("levels") != "grid" or common.get("relabel") == "noise":
             return None
         del common["levels"]
         return replace(self, common=canonical(common))

@@ -16,12 +16,9 @@ from stablek import Stadion, structure_test
 from study import data
 from study.fitting import fit_selector
 from study.plan import Run, Task, canonical
-from study.protocol import Protocol
+from study.protocol import TEST_VERSION, Protocol
 
 NAME = "structure"
-
-TEST_VERSION = 2
-"""Part of the settings of the test's rows. Raise it when the structure test changes."""
 
 ALPHA = 0.05
 WIDE = 100

@@ -20,7 +20,7 @@ from study.fitting import (
     stadion_settings,
 )
 from study.plan import Run, Task, canonical
-from study.protocol import Protocol
+from study.protocol import TEST_VERSION, Protocol
 
 NAME = "table1"
 
@@ -54,14 +54,18 @@ _STADION = {
     "stadion_extend_noise": ("noise", "auto"),
     "stadion_refit": ("refit", "auto"),
     "stadion_refit_sqrt": ("refit", "sqrt"),
+    "stadion_default": ("auto", "auto"),
 }
 _STADION_FITS = {
-    "kmeans": ("stadion_extend", "stadion_extend_sqrt", "stadion_refit"),
-    "ward": ("stadion_refit", "stadion_refit_sqrt"),
-    "gmm": ("stadion_extend", "stadion_extend_sqrt", "stadion_extend_noise"),
-    "gmm_best": ("stadion_extend", "stadion_extend_noise"),
+    "kmeans": ("stadion_extend", "stadion_extend_sqrt", "stadion_refit", "stadion_default"),
+    "ward": ("stadion_refit", "stadion_refit_sqrt", "stadion_default"),
+    "gmm": ("stadion_extend", "stadion_extend_sqrt", "stadion_extend_noise", "stadion_default"),
+    "gmm_best": ("stadion_extend", "stadion_extend_noise", "stadion_default"),
     "gmm_svd": ("stadion_extend",),
 }
+# What the default of stablek changes: the structure test decides about K = 1, and noise levels are
+# geometric. Omega, restarts and candidates are the paper's.
+_DEFAULT = {"one_cluster": "test", "levels": "geometric", "test": TEST_VERSION}
 # Rough cost of a fit, relative to judging one set of partitions.
 _WEIGHTS = {
     "judge": 1.0,
@@ -71,6 +75,7 @@ _WEIGHTS = {
     "stadion_extend_noise": 1.5,
     "stadion_refit": 15.0,
     "stadion_refit_sqrt": 15.0,
+    "stadion_default": 1.5,
     "lange": 2.0,
     "hennig": 5.0,
     "ben_hur": 11.0,
@@ -97,7 +102,8 @@ def _fits(protocol: Protocol, algorithm: str) -> Iterator[tuple[str, dict, dict,
 
     for position, fit in enumerate(_STADION_FITS[algorithm]):
         relabel, epsilons = _STADION[fit]
-        settings = stadion_settings(protocol, relabel=relabel, epsilons=epsilons)
+        own = _DEFAULT if fit == "stadion_default" else {}
+        settings = stadion_settings(protocol, relabel=relabel, epsilons=epsilons, **own)
         names = stadion_names(fit) + (["oracle"] if position == 0 else [])
         yield fit, settings, {name: {} for name in names}, protocol.seeds
 
