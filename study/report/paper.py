@@ -53,6 +53,8 @@ TITLES = {
     "stadion_mean_extended_sqrt": "Stadion-mean (extended), even levels to √p",
     "stadion_max_extended_noise": "Stadion-max (extended), knows the noise",
     "stadion_mean_extended_noise": "Stadion-mean (extended), knows the noise",
+    "stadion_max_default": "Stadion-max (default of stablek)",
+    "stadion_mean_default": "Stadion-mean (default of stablek)",
     "stadion_max_sqrt": "Stadion-max, even levels to √p",
     "stadion_mean_sqrt": "Stadion-mean, even levels to √p",
     "bic": "BIC",
