@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
 
 from stablek import validation
 from stablek.blockwise import core
 from stablek.blockwise.core import Blocks
 from stablek.blockwise.inputs import open_blocks
-from stablek.blockwise.kmeans import BlockKMeans
 from stablek.blockwise.layout import Layout
 from stablek.blockwise.measuring import BlockModels
 from stablek.blockwise.survey import Survey, check_survey, survey
 from stablek.candidates import resolve_k_values
-from stablek.engines import Setting
-from stablek.engines.kmeans import KMeansEngine
+from stablek.engines import Engine, Setting
 from stablek.execution import run
 from stablek.paths import PathGroups, collect_groups
 from stablek.results import Group, Partition
@@ -129,14 +129,16 @@ def models_of(
     *,
     max_passes: int,
     progress: bool = False,
-) -> BlockKMeans:
-    """Models of all partitions: of the sample first, then refined on all rows.
+) -> Any:
+    """Models of all partitions (`BlockModels`): of the sample first, then refined on all rows.
 
     Without a setting, clusters are not clustered again.
     """
     sample, engine = reference.sample, reference.sample.engine
     candidates = tuple(k for k in k_values if k > 1)
-    again = tuple(k for k in omega if k not in candidates)
+    family = _family(engine)
+    one = (1,) if family.fits_one_cluster and 1 in k_values else ()
+    again = (*one, *(k for k in omega if k not in candidates))
     layout = Layout(candidates, again, tuple(omega))
     partitions = sample.partitions(candidates)
     if setting is None:
@@ -151,7 +153,7 @@ def models_of(
             n_jobs=sample.n_jobs,
             progress=progress,
         )
-    models = BlockKMeans.start(layout, groups, sample.X)
+    models = family.start(layout, groups, sample.X, sample.clusterer)
     variance = float(np.mean(reference.survey.squares)) / reference.survey.n_rows
     title = "pass" if progress else None
     return models.refine(reference.blocks, sample.clusterer, variance, max_passes, title)
@@ -166,15 +168,14 @@ def store_partition(
     selector.reference_labels_ = blocks.per_row(labels, dtype, len(k_values), title)
     best, engine = selector.best_value_, sample.engine
     selector.labels_ = selector.reference_labels_[k_values.index(best)]
-    if best == 1:
-        model, inertia = reference.survey.mean[None], float(reference.survey.squares.sum())
-    else:
-        at = models.layout.whole.index(best)
-        model, inertia = models.model(at), models.value(at)
+    model, attributes = models.fitted(best, reference.survey)
     unlabeled = Partition(best, np.empty(0, dtype=np.intp), model)
     partition = replace(unlabeled, labels=engine.predict(sample.X, unlabeled))
     [fitted] = run(engine.estimator, [(sample.X, partition)])
-    fitted.labels_, fitted.inertia_ = selector.labels_, inertia
+    for name, value in attributes.items():
+        setattr(fitted, name, value)
+    if hasattr(fitted, "labels_"):
+        fitted.labels_ = selector.labels_
     selector.best_estimator_ = fitted
     selector._predict = partial(engine.predict, partition=partition)
 
@@ -191,8 +192,13 @@ def _labels(models: BlockModels, k_values: list[int], start: int, X: Floats) -> 
 
 def no_blocks(reference: Reference, setting: Setting | None = None) -> str | None:
     """Why an answer must come from the sample; None if all rows can be used."""
-    if not isinstance(reference.engine, KMeansEngine):
-        return f"{type(reference.clusterer).__name__} does not run on blocks of rows"
+    clusterer, kind = reference.clusterer, type(reference.clusterer).__name__
+    family = _family(reference.engine)
+    if family is None:
+        return f"{kind} does not run on blocks of rows{_why_not(clusterer)}"
+    limit = family.limit(clusterer, reference.X.shape[1])
+    if limit is not None:
+        return f"{kind} {limit}"
     if setting is None:
         return None
     if setting.relabel == "refit":
@@ -202,6 +208,30 @@ def no_blocks(reference: Reference, setting: Setting | None = None) -> str | Non
     if setting.similarity.of_agreement is None:
         return f"similarity {setting.similarity.name!r} does not run on blocks of rows"
     return None
+
+
+def _family(engine: Engine) -> Any:
+    """The class of `BlockModels` for an engine; None if there is none."""
+    from stablek.blockwise.kmeans import BlockKMeans
+    from stablek.blockwise.mixtures import BlockMixtures
+    from stablek.engines.kmeans import KMeansEngine
+    from stablek.engines.mixture import MixtureEngine
+
+    if isinstance(engine, MixtureEngine):
+        return BlockMixtures
+    return BlockKMeans if isinstance(engine, KMeansEngine) else None
+
+
+def _why_not(clusterer: Any) -> str:
+    """Which parameter keeps K-means or a mixture from running on blocks."""
+    from stablek.engines import kmeans, mixture
+
+    reason = None
+    if type(clusterer) is KMeans:
+        reason = kmeans.unsupported(clusterer)
+    elif type(clusterer) is GaussianMixture:
+        reason = mixture.unsupported(clusterer)
+    return "" if reason is None else f" ({reason})"
 
 
 def fit_on_sample(selector: Any, reference: BlockReference, reason: str) -> None:
