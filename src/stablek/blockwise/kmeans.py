@@ -50,7 +50,7 @@ class Farthest:
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockKMeans:
     """K-means models of all partitions of a layout.
 
@@ -161,7 +161,7 @@ class BlockKMeans:
         inertia = np.add.reduceat(moments.squares, self.layout.starts[:-1])
         return BlockKMeans(self.layout, self.centers, inertia, self.n_passes)
 
-    def with_inertia(self, blocks: Blocks) -> BlockKMeans:
+    def finished(self, blocks: Blocks) -> BlockKMeans:
         """The same models with their inertia, by one pass."""
         every = np.ones(len(self.layout.k_values), dtype=bool)
         return self.measured(blocks.reduce(partial(self.step, every)))

@@ -58,6 +58,10 @@ class BlockModels(Protocol):
         """The same models with what the result of that pass tells about them."""
         ...
 
+    def finished(self, blocks: Blocks) -> Any:
+        """The same models with what users ask of an estimator, without a pass that adds noise."""
+        ...
+
     def fitted(self, k: int, found: Survey) -> tuple[Any, dict[str, Any]]:
         """Model of a partition of all rows, and further attributes of its estimator."""
         ...

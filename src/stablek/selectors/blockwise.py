@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -39,9 +39,9 @@ __all__ = [
     "no_blocks",
     "opened",
     "predict_blocks",
-    "sampled",
     "store_columns",
     "store_partition",
+    "surveyed",
 ]
 
 Floats = NDArray[np.float64]
@@ -50,6 +50,8 @@ Floats = NDArray[np.float64]
 @dataclass
 class BlockReference:
     """All rows in blocks, what one pass tells about them, and the reference on their sample.
+
+    Several selectors can share one. Then models and labels are computed once.
 
     Parameters
     ----------
@@ -64,12 +66,28 @@ class BlockReference:
     blocks: Blocks
     survey: Survey
     sample: Reference
+    _known: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made for the key, or is made now."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
+
+    def models(self, k_values: tuple[int, ...], max_passes: int) -> Any:
+        """Models of the candidates on all rows, without those inside clusters."""
+
+        def make() -> Any:
+            models = models_of(self, k_values, (), None, max_passes=max_passes)
+            return models.finished(self.blocks)
+
+        return self.once(("models", k_values, max_passes), make)
 
 
-def opened(X: Any, selector: Any) -> tuple[Any, Blocks | None]:
+def opened(X: Any, max_rows_in_memory: Any, n_jobs: int | None) -> tuple[Any, Blocks | None]:
     """Data in memory and None, or None and blocks of data with too many rows for memory."""
-    most = validation.check_count("max_rows_in_memory", selector.max_rows_in_memory)
-    blocks = open_blocks(X, core.BLOCK_ROWS, selector.n_jobs)
+    most = validation.check_count("max_rows_in_memory", max_rows_in_memory)
+    blocks = open_blocks(X, core.BLOCK_ROWS, n_jobs)
     if blocks is None:
         return X, None
     return (None, blocks) if blocks.n_rows > most else (blocks.in_memory(), None)
@@ -77,13 +95,9 @@ def opened(X: Any, selector: Any) -> tuple[Any, Blocks | None]:
 
 def make_block_reference(selector: Any, blocks: Blocks, clusterer: Any) -> BlockReference:
     """Look at all rows once and take a sample of them."""
-    validation.check_no_text(blocks.not_numeric)
-    n_sample = validation.check_count("sample_rows", selector.sample_rows, 10)
-    verbose = getattr(selector, "verbose", 0)
     entropy = entropy_of(selector.random_state)
-    title = "reading" if verbose else None
-    found = survey(blocks, n_sample, entropy, title)
-    check_survey(found, blocks.names)
+    title = "reading" if getattr(selector, "verbose", 0) else None
+    found = surveyed(blocks, selector.sample_rows, entropy, title)
     if not hasattr(clusterer, "steps"):  # a Pipeline may scale
         warn_unequal_spread(found.sample, blocks.names)
     sample = make_reference(
@@ -95,6 +109,15 @@ def make_block_reference(selector: Any, blocks: Blocks, clusterer: Any) -> Block
         engine=selector._engine,
     )
     return BlockReference(blocks, found, sample)
+
+
+def surveyed(blocks: Blocks, sample_rows: Any, entropy: int, title: str | None = None) -> Survey:
+    """What one pass tells about all rows, or the errors that data in memory get."""
+    validation.check_no_text(blocks.not_numeric)
+    n_sample = validation.check_count("sample_rows", sample_rows, 10)
+    found = survey(blocks, n_sample, entropy, title)
+    check_survey(found, blocks.names)
+    return found
 
 
 def block_k_values(selector: Any, reference: BlockReference) -> tuple[int, ...]:
@@ -165,7 +188,10 @@ def store_partition(
     """Store the labels of all rows for each candidate, and the chosen model."""
     blocks, sample, k_values = reference.blocks, reference.sample, selector.k_values_.tolist()
     labels, dtype = partial(_labels, models, k_values), label_dtype(max(k_values))
-    selector.reference_labels_ = blocks.per_row(labels, dtype, len(k_values), title)
+    selector.reference_labels_ = reference.once(
+        ("labels", models),
+        partial(blocks.per_row, labels, dtype, len(k_values), title),
+    )
     best, engine = selector.best_value_, sample.engine
     selector.labels_ = selector.reference_labels_[k_values.index(best)]
     model, attributes = models.fitted(best, reference.survey)
@@ -278,19 +304,3 @@ def _predicted(predict: Any, start: int, X: Floats) -> NDArray[Any]:
 def label_dtype(k: int) -> Any:
     """Type of labels below k that takes few bytes."""
     return np.int16 if k <= 1 << 15 else np.int32
-
-
-def sampled(X: Any, limits: Any, entropy: int, n_jobs: int | None) -> Any:
-    """Data in memory as they are; a sample of data with too many rows, with a warning."""
-    blocks = open_blocks(X, core.BLOCK_ROWS, n_jobs)
-    if blocks is None:
-        return X
-    if blocks.n_rows <= limits.max_rows_in_memory:
-        return blocks.in_memory()
-    validation.check_no_text(blocks.not_numeric)
-    found = survey(blocks, limits.sample_rows, entropy)
-    check_survey(found, blocks.names)
-    warn_user(
-        f"compare uses a sample of {len(found.sample)} of {blocks.n_rows} rows for all methods"
-    )
-    return found.sample

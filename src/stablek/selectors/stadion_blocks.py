@@ -15,9 +15,7 @@ from stablek.engines import Setting
 from stablek.selectors.blockwise import (
     BlockReference,
     block_k_values,
-    fit_on_sample,
     models_of,
-    no_blocks,
     store_partition,
 )
 from stablek.selectors.structure import check_test_for
@@ -35,10 +33,6 @@ def fit_blocks(selector: Any, reference: BlockReference) -> None:
     n_draws = validation.check_count("n_perturbations", selector.n_perturbations)
     progress = bool(validation.check_count("verbose", selector.verbose, 0))
     setting, epsilons, omega = selector._settings(sample, reference.survey.deviation)
-    reason = no_blocks(sample, setting)
-    if reason is not None:
-        fit_on_sample(selector, reference, reason)
-        return
     k_values = block_k_values(selector, reference)
     selector.k_values_ = np.array(k_values)
     check_test_for(selector, sample.X)
