@@ -13,11 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
+from sklearn.mixture import GaussianMixture
 
 from stablek import Stadion, compare
 from stablek.blockwise import core
 from stablek.indices import index_values
 from stablek.selectors import (
+    BIC,
     CalinskiHarabasz,
     DaviesBouldin,
     RayTuri,
@@ -207,12 +209,69 @@ def test_centroid_indices_use_all_rows(index, folder, monkeypatch):
     np.testing.assert_array_equal(lazy.index_values_, fitted.index_values_)
 
 
-def test_other_selectors_and_compare_use_the_sample(folder, monkeypatch):
+@pytest.fixture
+def low_limits(monkeypatch):
     for name, value in (("max_rows_in_memory", 1000), ("sample_rows", 400)):
         monkeypatch.setattr(BaseSelector, name, value)
+
+
+def test_other_selectors_use_the_sample(folder, low_limits):
     with pytest.warns(UserWarning, match=r"Silhouette .*sample of 400 of 9000 rows"):
         fitted = Silhouette(k_range=[2, 3], random_state=0).fit(mapped(folder))
     assert len(fitted.labels_) == N
-    with pytest.warns(UserWarning, match="compare uses a sample of 400 of 9000 rows"):
-        compared = compare(folder / "many", ["silhouette", "dunn"], k_range=[2, 3], random_state=0)
-    assert len(compared.rows) == 2
+
+
+def test_centroid_indices_of_mixtures_use_all_rows(folder, low_limits):
+    fitted = DaviesBouldin(GaussianMixture(), k_range=[2, 5], random_state=0).fit(mapped(folder))
+    expected = index_values(mapped(folder), list(fitted.reference_labels_), "davies_bouldin")
+    np.testing.assert_allclose(fitted.index_values_, expected, rtol=1e-9)
+    assert type(fitted.best_estimator_) is GaussianMixture
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_bic_uses_all_rows(kind, X, folder, low_limits):
+    clusterer = GaussianMixture(covariance_type=kind)
+    fitted = BIC(clusterer, k_range=[1, 2, 5, 6], random_state=0).fit(folder / "many")
+    best = fitted.best_estimator_
+    # Scikit-learn's own criterion of the same mixture on all rows.
+    assert fitted.bic_.min() == pytest.approx(best.bic(X), rel=1e-12)
+    assert best.n_components == fitted.n_clusters_ == 5
+    assert len(fitted.labels_) == fitted.n_rows_ == N
+    lazy = BIC(clusterer, k_range=[1, 2, 5, 6], random_state=0).fit(da.from_array(X, 777))
+    np.testing.assert_array_equal(lazy.bic_, fitted.bic_)
+    memory = BIC(clusterer, k_range=[1], random_state=0).fit(X)
+    assert fitted.bic_[0] == pytest.approx(memory.bic_[0], rel=1e-12)
+
+
+def test_bic_of_one_component_only(X, folder, low_limits):
+    fitted = BIC(k_range=[1], random_state=0).fit(mapped(folder))
+    assert fitted.n_clusters_ == 1
+    assert fitted.best_estimator_.bic(X) == pytest.approx(fitted.bic_[0])
+
+
+def test_compare_uses_all_rows_where_it_can_and_says_so(X, folder, low_limits):
+    methods = ["stadion", "davies_bouldin", "wemmert_gancarski", "silhouette", "bic"]
+    clusterers = [KMeans(n_init=2), GaussianMixture(), AgglomerativeClustering()]
+    options = {"stadion": {"n_perturbations": 2, "n_epsilons": 4, "one_cluster": "never"}}
+    with pytest.warns(UserWarning, match="sample of 400 of 9000 rows: silhouette of KMeans, "):
+        compared = compare(
+            folder / "many", methods, clusterers, k_range=[2, 5], options=options, random_state=0
+        )
+    used = {(row.clusterer, row.method): row.rows for row in compared}
+    for name in ("KMeans", "GaussianMixture"):
+        for method in methods[:3]:
+            assert used[name, method] == "all 9000"
+        assert used[name, "silhouette"] == "sample of 400"
+    assert used["GaussianMixture", "bic"] == "all 9000"
+    assert used["KMeans", "bic"] == ""  # not defined
+    assert {used["AgglomerativeClustering", m] for m in methods[:4]} == {"sample of 400"}
+    lines = repr(compared).splitlines()
+    assert "rows" in lines[0].split()
+    assert "all 9000" in lines[1]
+    row = compared.row("davies_bouldin", "KMeans")
+    alone = DaviesBouldin(KMeans(n_init=2), k_range=[2, 5], random_state=0).fit(folder / "many")
+    np.testing.assert_array_equal(row.selector.index_values_, alone.index_values_)
+    np.testing.assert_array_equal(row.selector.labels_, alone.labels_)
+    # All chose the five clusters; those of the sample differ in few points.
+    assert 0.9 < row.agreement <= 1.0
+    assert row.stadion_agreement == 1.0

@@ -135,6 +135,7 @@ def test_frame(comparison, library):
         "seconds",
         "agreement",
         "stadion_agreement",
+        "rows",
         "abstention",
     ]
     assert len(frame) == len(comparison)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stablek.blockwise.core import pieces_of
 from stablek.blockwise.parquet import arrow_floats, is_arrow_numeric
 
 __all__ = ["ArrowSource"]
@@ -41,14 +42,7 @@ class ArrowSource:
 
     def read(self, start: int, stop: int) -> Floats:
         """Rows from ``start`` to ``stop``."""
-        parts = []
-        first, last = np.searchsorted(self._ends, [start, stop - 1], side="right").tolist()
-        for position in range(first, last + 1):
-            end = int(self._ends[position])
-            begin = int(self._ends[position - 1]) if position else 0
-            low, high = max(start, begin), min(stop, end)
-            if high > low:
-                parts.append(self._read_piece(position, low - begin, high - low))
+        parts = [self._read_piece(*piece) for piece in pieces_of(self._ends, start, stop)]
         return np.ascontiguousarray(np.concatenate(parts))
 
     def in_memory(self) -> Any:

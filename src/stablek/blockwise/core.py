@@ -10,6 +10,7 @@ any such run, and the bits are the same for any number of workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -20,9 +21,11 @@ __all__ = [
     "RUN_NUMBERS",
     "Blocks",
     "Partial",
+    "Sums",
     "block_ranges",
     "fold",
     "measure_run",
+    "pieces_of",
     "run_length",
 ]
 
@@ -41,6 +44,18 @@ class Partial(Protocol):
     def merge(self, other: Self) -> Self:
         """Put the result of later blocks behind this one. It may change both."""
         ...
+
+
+@dataclass
+class Sums:
+    """Base of results whose fields are arrays that add up over blocks."""
+
+    def merge(self, other: Self) -> Self:
+        """Add the sums of later blocks."""
+        for field in fields(self):
+            total = getattr(self, field.name)
+            total += getattr(other, field.name)
+        return self
 
 
 P = TypeVar("P", bound=Partial)
@@ -117,6 +132,34 @@ def measure_run(measure: Measure[P], start: int, X: Floats, block_rows: int) -> 
 def block_ranges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
     """First row and end of each range of ``size`` rows."""
     return ((low, min(low + size, n_rows)) for low in range(0, n_rows, size))
+
+
+def pieces_of(ends: NDArray[Any], start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Where the rows from ``start`` to ``stop`` are in pieces (files, row groups).
+
+    Parameters
+    ----------
+    ends : ndarray of shape (n_pieces,)
+        Number of rows up to the end of each piece.
+    start, stop : int
+        Rows of the whole data.
+
+    Yields
+    ------
+    position, offset, n : int
+        A piece, its first row, and the number of rows; no piece without rows.
+
+    Examples
+    --------
+    >>> list(pieces_of(np.array([10, 10, 15]), 8, 12))
+    [(0, 8, 2), (2, 0, 2)]
+    """
+    first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
+    for position in range(first, last + 1):
+        begin = int(ends[position - 1]) if position else 0
+        low, high = max(start, begin), min(stop, int(ends[position]))
+        if high > low:
+            yield position, low - begin, high - low
 
 
 def run_length(n_features: int, block_rows: int) -> int:

@@ -77,6 +77,7 @@ class DaskBlocks:
         """Lazy Dask array with what the function returns for each block."""
         rows = self._runs.chunks[0]
         options: dict[str, Any] = {"function": function, "dtype": dtype}
+        options["block_rows"] = self.block_rows
         if n_columns is None:
             meta = np.empty(0, dtype=dtype)
             return self._runs.map_blocks(_on_rows, drop_axis=1, meta=meta, **options)
@@ -158,11 +159,16 @@ def _folded(partials: Iterable[P]) -> P:
 
 
 def _on_rows(
-    X: Any, function: Callable[[int, Floats], NDArray[Any]], block_info: Any = None
+    X: Any,
+    function: Callable[[int, Floats], NDArray[Any]],
+    block_rows: int,
+    block_info: Any = None,
 ) -> NDArray[Any]:
     start = int(block_info[0]["array-location"][0][0])
-    [result] = run(function, [(start, _floats(X, start))])
-    return result.T
+    rows = _floats(X, start)
+    ranges = block_ranges(len(rows), block_rows)
+    results = run(function, [(start + low, rows[low:high]) for low, high in ranges])
+    return np.concatenate(results, axis=-1).T
 
 
 def _floats(X: Any, start: int) -> Floats:

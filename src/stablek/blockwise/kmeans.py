@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.blockwise.core import Blocks
-from stablek.blockwise.layout import Layout, pack_inside, pack_whole, rows_of_labels
-from stablek.blockwise.measuring import start_models
+from stablek.blockwise.core import Blocks, Measure, Sums
+from stablek.blockwise.layout import Layout, Packed
+from stablek.blockwise.measuring import kept_share, start_models
+from stablek.blockwise.survey import Survey
 from stablek.engines.base import Setting
 from stablek.engines.packing import scaled_noise
-from stablek.kernels.packed import PackedGroups
 from stablek.paths import PathGroups
 
 __all__ = ["BlockKMeans"]
@@ -25,29 +25,32 @@ Ints = NDArray[Any]
 
 
 @dataclass
-class CenterMoments:
+class CenterMoments(Sums):
     """What one pass sums up for every center, and the tables if noise was added."""
 
     counts: Ints
     gaps: Floats
     squares: Floats
-    farthest: Floats
-    farthest_points: Floats
     tables: Ints
+    farthest: Farthest
 
-    def merge(self, other: CenterMoments) -> CenterMoments:
-        """Add the sums of later blocks."""
-        self.counts += other.counts
-        self.gaps += other.gaps
-        self.squares += other.squares
-        farther = other.farthest > self.farthest
-        self.farthest[farther] = other.farthest[farther]
-        self.farthest_points[farther] = other.farthest_points[farther]
-        self.tables += other.tables
+
+@dataclass
+class Farthest:
+    """The point that is farthest from each center, and its squared distance."""
+
+    squares: Floats
+    points: Floats
+
+    def __iadd__(self, other: Farthest) -> Farthest:
+        """Keep the farther points; the earlier ones win ties."""
+        farther = other.squares > self.squares
+        self.squares[farther] = other.squares[farther]
+        self.points[farther] = other.points[farther]
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockKMeans:
     """K-means models of all partitions of a layout.
 
@@ -66,8 +69,17 @@ class BlockKMeans:
     inertia: Floats | None = None
     n_passes: int = 0
 
+    fits_one_cluster: ClassVar[bool] = False  # the first pass knows its model
+
+    @staticmethod
+    def limit(clusterer: Any, n_features: int) -> str | None:
+        """Why a clusterer cannot run on blocks: nothing keeps it from it."""
+        return None
+
     @classmethod
-    def start(cls, layout: Layout, groups: PathGroups, sample: Floats) -> BlockKMeans:
+    def start(
+        cls, layout: Layout, groups: PathGroups, sample: Floats, clusterer: Any
+    ) -> BlockKMeans:
         """Centers of partitions of the sample.
 
         A cluster with too few points in the sample gets equal centers. All but the first are then
@@ -118,6 +130,12 @@ class BlockKMeans:
         moments, _ = self._assigned(X, moving)
         return moments
 
+    def measurement(
+        self, epsilons: Floats, n_draws: int, setting: Setting
+    ) -> Measure[CenterMoments]:
+        """The function of the pass that adds noise."""
+        return partial(self.measure, epsilons, n_draws, setting)
+
     def measure(
         self, epsilons: Floats, n_draws: int, setting: Setting, start: int, X: Floats
     ) -> CenterMoments:
@@ -132,7 +150,7 @@ class BlockKMeans:
         for draw in range(n_draws):
             noise = scaled_noise(X, draw, start, start + len(X), setting)
             for pack, partitions in packs:
-                centers = self.centers[self._places(partitions)]
+                centers = self.centers[layout.places(partitions)]
                 cells = first_cell[partitions]
                 extend_tables(X, noise, 0, epsilons, pack, centers, memory, tables[draw], cells)
         moments.tables = tables.astype(np.int64)
@@ -143,7 +161,7 @@ class BlockKMeans:
         inertia = np.add.reduceat(moments.squares, self.layout.starts[:-1])
         return BlockKMeans(self.layout, self.centers, inertia, self.n_passes)
 
-    def with_inertia(self, blocks: Blocks) -> BlockKMeans:
+    def finished(self, blocks: Blocks) -> BlockKMeans:
         """The same models with their inertia, by one pass."""
         every = np.ones(len(self.layout.k_values), dtype=bool)
         return self.measured(blocks.reduce(partial(self.step, every)))
@@ -152,10 +170,13 @@ class BlockKMeans:
         """Centers of a partition of all rows."""
         return self.centers[self.layout.starts[whole] : self.layout.starts[whole + 1]]
 
-    def value(self, whole: int) -> float:
-        """Inertia of a partition of all rows."""
+    def fitted(self, k: int, found: Survey) -> tuple[Floats, dict[str, Any]]:
+        """Centers of the partition of all rows into k clusters, and its inertia."""
+        if k == 1:
+            return found.mean[None], {"inertia_": float(found.squares.sum())}
         assert self.inertia is not None
-        return float(self.inertia[whole])
+        whole = self.layout.whole.index(k)
+        return self.model(whole), {"inertia_": float(self.inertia[whole])}
 
     def labels(self, whole: Sequence[int], start: int, X: Floats) -> Ints:
         """Labels of a block by some partitions of all rows, (n_partitions, n)."""
@@ -170,57 +191,38 @@ class BlockKMeans:
         from stablek.engines.kmeans.fits import nearest_labels
 
         model = [self.model(whole)]
-        [reference] = nearest_labels(X, model)
-        kept = np.zeros(len(X))
-        for draw in range(n_draws):
-            noise = scaled_noise(X, draw, start, start + len(X), setting)
-            for epsilon in epsilons:
-                [labels] = nearest_labels(X + epsilon * noise, model)
-                kept += labels == reference
-        kept /= n_draws * len(epsilons)
-        return kept
+
+        def predict(points: Floats) -> Ints:
+            return np.asarray(nearest_labels(points, model)[0])
+
+        noisy = [predict] * len(epsilons)
+        return kept_share(predict, noisy, epsilons, n_draws, setting, start, X)
 
     def _assigned(
         self, X: Floats, moving: NDArray[np.bool_]
-    ) -> tuple[CenterMoments, list[tuple[PackedGroups, Ints]]]:
+    ) -> tuple[CenterMoments, list[Packed]]:
         """Sums of the partitions that move, and the labeled points with their partitions."""
-        layout = self.layout
-        n_whole, n_centers, p = len(layout.whole), len(self.centers), X.shape[1]
+        layout, n_centers, p = self.layout, len(self.centers), X.shape[1]
         moments = CenterMoments(
             np.zeros(n_centers, dtype=np.int64),
             np.zeros((n_centers, p)),
             np.zeros(n_centers),
-            np.full(n_centers, -1.0),
-            np.zeros((n_centers, p)),
             np.zeros(0, dtype=np.int64),
+            Farthest(np.full(n_centers, -1.0), np.zeros((n_centers, p))),
         )
-        inner = np.flatnonzero(moving[n_whole:])
-        parents = {layout.inside[i].whole for i in inner.tolist()}
-        whole = np.array([i for i in range(n_whole) if moving[i] or i in parents], dtype=np.intp)
-        pack = pack_whole(len(X), layout.k_values[whole])
-        self._add(X, pack, whole, moments)
-        packs = [(pack, whole)]
-        if len(inner):
-            labels = dict(zip(whole.tolist(), pack.labels.reshape(-1, len(X)), strict=True))
-            clusters = {i: rows_of_labels(labels[i], layout.whole[i]) for i in parents}
-            keys = [layout.inside[i][:2] for i in inner.tolist()]
-            groups = list(dict.fromkeys(keys))
-            k_values: dict[tuple[int, int], list[int]] = {key: [] for key in groups}
-            for i, key in zip(inner.tolist(), keys, strict=True):
-                k_values[key].append(layout.inside[i].k)
-            rows = [clusters[i][label] for i, label in groups]
-            pack = pack_inside(rows, [k_values[key] for key in groups])
-            self._add(X, pack, n_whole + inner, moments)
-            packs.append((pack, n_whole + inner))
-        return moments, packs
+        whole = layout.pack_whole(len(X), moving)
+        self._add(X, whole, moments)
+        inside = layout.pack_inside(len(X), moving, whole)
+        if inside is None:
+            return moments, [whole]
+        self._add(X, inside, moments)
+        return moments, [whole, inside]
 
-    def _add(
-        self, X: Floats, pack: PackedGroups, partitions: Ints, moments: CenterMoments
-    ) -> None:
+    def _add(self, X: Floats, packed: Packed, moments: CenterMoments) -> None:
         """Label the points of the groups and add them to the sums of their centers."""
         from stablek.kernels.kmeans.passes import CenterSums, assign_and_sum, pass_memory
 
-        places = self._places(partitions)
+        pack, places = packed.groups, self.layout.places(packed.partitions)
         n = len(places)
         sums = CenterSums(
             np.zeros(n, dtype=np.int64),
@@ -235,13 +237,8 @@ class BlockKMeans:
         moments.counts[places] = sums.counts
         moments.gaps[places] = sums.gaps
         moments.squares[places] = sums.squares
-        moments.farthest[places] = sums.farthest
-        moments.farthest_points[places] = X[sums.farthest_rows]
-
-    def _places(self, partitions: Ints) -> Ints:
-        """Positions of the centers of some partitions."""
-        starts = self.layout.starts
-        return np.concatenate([np.arange(starts[q], starts[q + 1]) for q in partitions.tolist()])
+        moments.farthest.squares[places] = sums.farthest
+        moments.farthest.points[places] = X[sums.farthest_rows]
 
     def _moved(
         self, moments: CenterMoments, moving: NDArray[np.bool_], tol: float, variance: float
@@ -271,10 +268,10 @@ def _means(centers: Floats, moments: CenterMoments, own: slice) -> tuple[Floats,
     """
     counts, gaps = moments.counts[own].copy(), moments.gaps[own].copy()
     empty = np.flatnonzero(counts == 0)
-    farthest = moments.farthest[own]
+    farthest = moments.farthest.squares[own]
     donors = [d for d in np.argsort(-farthest, kind="stable").tolist() if farthest[d] > 0.0]
     donors = [d for d in donors if counts[d] > 1][: len(empty)]
-    points = moments.farthest_points[own]
+    points = moments.farthest.points[own]
     for donor in donors:
         counts[donor] -= 1
         gaps[donor] -= points[donor] - centers[donor]

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.blockwise.core import Blocks
+from stablek.blockwise.core import Blocks, Measure
 from stablek.blockwise.layout import Layout
+from stablek.blockwise.survey import Survey
 from stablek.engines.base import Setting
+from stablek.engines.packing import scaled_noise
 from stablek.paths import PathGroups
 from stablek.results import Member, StabilityPaths
 from stablek.similarity import Agreement
 
-__all__ = ["BlockModels", "Parent", "paths_of_tables", "start_models"]
+__all__ = ["BlockModels", "Parent", "kept_share", "paths_of_tables", "start_models"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -23,6 +25,14 @@ Ints = NDArray[Any]
 
 class BlockModels(Protocol):
     """Models of all partitions of a layout: what a family of clusterers needs on blocks."""
+
+    fits_one_cluster: ClassVar[bool]
+    """Whether one cluster needs a model that is fitted like the others."""
+
+    @staticmethod
+    def limit(clusterer: Any, n_features: int) -> str | None:
+        """Why a clusterer cannot run on blocks, in words that follow its name; None if it can."""
+        ...
 
     @property
     def layout(self) -> Layout:
@@ -40,22 +50,20 @@ class BlockModels(Protocol):
         """The models after steps on all rows."""
         ...
 
-    def measure(
-        self, epsilons: Floats, n_draws: int, setting: Setting, start: int, X: Floats
-    ) -> Any:
-        """Sums and ``tables`` of one block."""
+    def measurement(self, epsilons: Floats, n_draws: int, setting: Setting) -> Measure[Any]:
+        """The function of the pass that adds noise; its result has ``tables``."""
         ...
 
-    def measured(self, moments: Any) -> Any:
-        """The same models with what the sums of a pass tell about them."""
+    def measured(self, result: Any) -> Any:
+        """The same models with what the result of that pass tells about them."""
         ...
 
-    def model(self, whole: int) -> Any:
-        """What the engine calls the model of a partition of all rows."""
+    def finished(self, blocks: Blocks) -> Any:
+        """The same models with what users ask of an estimator, without a pass that adds noise."""
         ...
 
-    def value(self, whole: int) -> float:
-        """What a pass has found for a partition of all rows: the inertia of K-means."""
+    def fitted(self, k: int, found: Survey) -> tuple[Any, dict[str, Any]]:
+        """Model of a partition of all rows, and further attributes of its estimator."""
         ...
 
     def labels(self, whole: Any, start: int, X: Floats) -> Ints:
@@ -74,6 +82,42 @@ class Parent(NamedTuple):
 
     model: Any
     label: int
+
+
+def kept_share(
+    reference: Callable[[Floats], Ints],
+    noisy: Sequence[Callable[[Floats], Ints]],
+    epsilons: Floats,
+    n_draws: int,
+    setting: Setting,
+    start: int,
+    X: Floats,
+) -> Floats:
+    """Share of draws and levels in which each point of a block keeps its label.
+
+    Parameters
+    ----------
+    reference : callable
+        Labels points without noise.
+    noisy : sequence of callable
+        For each level, labels points with noise of that level.
+    epsilons : ndarray of shape (n_epsilons,)
+        Noise levels.
+    n_draws : int
+    setting : Setting
+        The noise.
+    start : int
+        Number of the first row.
+    X : ndarray of shape (n, n_features)
+        Rows of the block.
+    """
+    labels, kept = reference(X), np.zeros(len(X))
+    for draw in range(n_draws):
+        noise = scaled_noise(X, draw, start, start + len(X), setting)
+        for epsilon, predict in zip(epsilons, noisy, strict=True):
+            kept += predict(X + epsilon * noise) == labels
+    kept /= n_draws * len(epsilons)
+    return kept
 
 
 def start_models(

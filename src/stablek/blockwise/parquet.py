@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stablek.blockwise.core import pieces_of
 from stablek.blockwise.files import Watched, remove
 from stablek.files import PREFIX
 
@@ -103,14 +104,7 @@ class ParquetSource:
 
     def read(self, start: int, stop: int) -> Floats:
         """Rows from ``start`` to ``stop``."""
-        parts = []
-        first, last = np.searchsorted(self._ends, [start, stop - 1], side="right").tolist()
-        for position in range(first, last + 1):
-            end = int(self._ends[position])
-            begin = int(self._ends[position - 1]) if position else 0
-            low, high = max(start, begin), min(stop, end)
-            if high > low:
-                parts.append(self._read_file(position, low - begin, high - low))
+        parts = [self._read_file(*piece) for piece in pieces_of(self._ends, start, stop)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def files(self) -> list[tuple[str, int]]:
@@ -260,11 +254,9 @@ def _read_arrow(path: str, columns: list[str], offset: int, n: int) -> Floats:
 
     with pq.ParquetFile(path) as file:
         sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-        ends = np.cumsum(sizes)
-        first, last = np.searchsorted(ends, [offset, offset + n - 1], side="right").tolist()
-        table = file.read_row_groups(list(range(first, last + 1)), columns=columns)
-    skipped = offset - (int(ends[first - 1]) if first else 0)
-    return arrow_floats(table.slice(skipped, n))
+        pieces = list(pieces_of(np.cumsum(sizes), offset, offset + n))
+        table = file.read_row_groups([group for group, _, _ in pieces], columns=columns)
+    return arrow_floats(table.slice(pieces[0][1], n))
 
 
 def _frame_arrow(paths: list[str], columns: list[str]) -> Any:

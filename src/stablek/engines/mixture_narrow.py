@@ -15,7 +15,7 @@ from stablek.kernels.packed import PackedGroups
 from stablek.mixture import SINGULAR
 from stablek.results import Request
 
-__all__ = ["KINDS", "Mixture", "fit_narrow", "narrow_agreements"]
+__all__ = ["KINDS", "Mixture", "fit_narrow", "narrow_agreements", "turn_factors"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -189,7 +189,7 @@ def _turned(models: Sequence[Mixture], deviation: Floats) -> list[tuple[Floats, 
     new = [model for model in models if key not in model._turned]
     if new:
         joined = np.concatenate([model.factors for model in new])
-        factors, growths = _turn(joined, deviation, new[0].subspace)
+        factors, growths = turn_factors(joined, deviation, new[0].subspace)
         end = 0
         for model in new:
             own = slice(end, end := end + len(model.factors))
@@ -197,7 +197,9 @@ def _turned(models: Sequence[Mixture], deviation: Floats) -> list[tuple[Floats, 
     return [model._turned[key] for model in models]
 
 
-def _turn(factors: Floats, deviation: Floats, subspace: Subspace | None) -> tuple[Floats, Floats]:
+def turn_factors(
+    factors: Floats, deviation: Floats, subspace: Subspace | None = None
+) -> tuple[Floats, Floats]:
     """Turn the columns of factors so that noise leaves the coordinates uncorrelated."""
     if factors.shape[1] == 1 and subspace is None:  # the axes of the noise
         return factors, (factors[:, 0] * deviation) ** 2

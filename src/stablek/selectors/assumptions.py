@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stablek.inspection import selected_index, stability_curves
+from stablek.inspection import selected_index, shown_rows, stability_curves
 from stablek.similarity import compare_labels
 
 __all__ = ["advice", "assumption"]
@@ -73,7 +73,8 @@ def advice(rows: list[Any]) -> list[str]:
         return said
     ranked = sorted(found, key=lambda row: -row.score)
     best, second = ranked[:2]
-    agreement = compare_labels(best.selector.labels_, second.selector.labels_)
+    shown = [shown_rows(row.selector, row.selector.labels_) for row in (best, second)]
+    agreement = compare_labels(*shown)
     pair = f"{best.clusterer} and {second.clusterer}"
     if agreement >= SAME_PARTITION:
         said.append(

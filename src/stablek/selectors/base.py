@@ -78,7 +78,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         started = perf_counter()
         clusterer = self._default_clusterer() if self.clusterer is None else self.clusterer
-        X, blocks = opened(X, self)
+        X, blocks = opened(X, self.max_rows_in_memory, self.n_jobs)
         watching = watched(bool(getattr(self, "verbose", 0)))
         if blocks is not None:
             with watching:
@@ -116,15 +116,27 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         reference = make_block_reference(self, blocks, clusterer)
         store_columns(self, blocks)
         listen()
-        self._fit_blocks(reference)
-        self._fit_X, self._entropy = reference.sample.X, reference.sample.entropy
-        self.n_rows_, self.sample_indices_ = blocks.n_rows, reference.survey.sample_rows
-        self._seconds = perf_counter() - started
+        reason = self._no_blocks(reference)
+        if reason is None:
+            self._fit_blocks(reference)
+        else:
+            fit_on_sample(self, reference, reason)
+        self._store_blocks(reference, started)
         return self
 
+    def _store_blocks(self, reference: BlockReference, started: float) -> None:
+        """Store what was read."""
+        self._fit_X, self._entropy = reference.sample.X, reference.sample.entropy
+        self.n_rows_, self.sample_indices_ = reference.blocks.n_rows, reference.survey.sample_rows
+        self._seconds = perf_counter() - started
+
+    def _no_blocks(self, reference: BlockReference) -> str | None:
+        """Why the answer must come from the sample; None if all rows can be used."""
+        return f"{type(self).__name__} does not run on blocks of rows"
+
     def _fit_blocks(self, reference: BlockReference) -> None:
-        """Fit on blocks; by default on their sample."""
-        fit_on_sample(self, reference, f"{type(self).__name__} does not run on blocks of rows")
+        """Fit on all rows, if `_no_blocks` allows it."""
+        raise NotImplementedError
 
     def _store_best(self, reference: Reference, value: Any) -> None:
         """Keep the chosen model, as an estimator for users and as what `predict` asks."""
@@ -202,7 +214,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             For data in blocks, a lazy Dask array or an array in a temporary file.
         """
         check_is_fitted(self)
-        X, blocks = opened(X, self)
+        X, blocks = opened(X, self.max_rows_in_memory, self.n_jobs)
         if blocks is not None:
             return predict_blocks(self, blocks)
         X = check_data(X, self, reset=False, min_samples=1)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 
 from stablek.execution import run
+from stablek.selectors.blockwise import BlockReference, no_blocks
 from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
 from stablek.selectors.reference import Reference
 
@@ -72,6 +73,28 @@ class BIC(CriterionSelector):
     def _judge(self, reference: Reference, k_values: tuple[Any, ...]) -> Verdict:
         reference.partitions(k_values)  # all at once: they share work
         self.bic_ = np.array([_bic(reference, k) for k in k_values])
+        return best_value(k_values, -self.bic_)
+
+    def _no_blocks(self, reference: BlockReference) -> str | None:
+        self._check_clusterer(reference.sample.clusterer)
+        return no_blocks(reference.sample)
+
+    def _judge_blocks(
+        self, reference: BlockReference, models: Any, k_values: tuple[int, ...]
+    ) -> Verdict:
+        from stablek.blockwise.mixtures import n_parameters
+
+        blocks, kind = reference.blocks, reference.sample.clusterer.covariance_type
+        likelihoods = dict(
+            zip(models.layout.whole, models.log_likelihoods(blocks).tolist(), strict=True)
+        )
+        penalty = np.log(blocks.n_rows)
+        self.bic_ = np.array(
+            [
+                penalty * n_parameters(kind, k, blocks.n_features) - 2.0 * likelihoods[k]
+                for k in k_values
+            ]
+        )
         return best_value(k_values, -self.bic_)
 
 

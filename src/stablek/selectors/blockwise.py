@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
 
 from stablek import validation
 from stablek.blockwise import core
 from stablek.blockwise.core import Blocks
 from stablek.blockwise.inputs import open_blocks
-from stablek.blockwise.kmeans import BlockKMeans
 from stablek.blockwise.layout import Layout
 from stablek.blockwise.measuring import BlockModels
 from stablek.blockwise.survey import Survey, check_survey, survey
 from stablek.candidates import resolve_k_values
-from stablek.engines import Setting
-from stablek.engines.kmeans import KMeansEngine
+from stablek.engines import Engine, Setting
 from stablek.execution import run
 from stablek.paths import PathGroups, collect_groups
 from stablek.results import Group, Partition
@@ -39,9 +39,9 @@ __all__ = [
     "no_blocks",
     "opened",
     "predict_blocks",
-    "sampled",
     "store_columns",
     "store_partition",
+    "surveyed",
 ]
 
 Floats = NDArray[np.float64]
@@ -50,6 +50,8 @@ Floats = NDArray[np.float64]
 @dataclass
 class BlockReference:
     """All rows in blocks, what one pass tells about them, and the reference on their sample.
+
+    Several selectors can share one. Then models and labels are computed once.
 
     Parameters
     ----------
@@ -64,12 +66,28 @@ class BlockReference:
     blocks: Blocks
     survey: Survey
     sample: Reference
+    _known: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made for the key, or is made now."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
+
+    def models(self, k_values: tuple[int, ...], max_passes: int) -> Any:
+        """Models of the candidates on all rows, without those inside clusters."""
+
+        def make() -> Any:
+            models = models_of(self, k_values, (), None, max_passes=max_passes)
+            return models.finished(self.blocks)
+
+        return self.once(("models", k_values, max_passes), make)
 
 
-def opened(X: Any, selector: Any) -> tuple[Any, Blocks | None]:
+def opened(X: Any, max_rows_in_memory: Any, n_jobs: int | None) -> tuple[Any, Blocks | None]:
     """Data in memory and None, or None and blocks of data with too many rows for memory."""
-    most = validation.check_count("max_rows_in_memory", selector.max_rows_in_memory)
-    blocks = open_blocks(X, core.BLOCK_ROWS, selector.n_jobs)
+    most = validation.check_count("max_rows_in_memory", max_rows_in_memory)
+    blocks = open_blocks(X, core.BLOCK_ROWS, n_jobs)
     if blocks is None:
         return X, None
     return (None, blocks) if blocks.n_rows > most else (blocks.in_memory(), None)
@@ -77,13 +95,9 @@ def opened(X: Any, selector: Any) -> tuple[Any, Blocks | None]:
 
 def make_block_reference(selector: Any, blocks: Blocks, clusterer: Any) -> BlockReference:
     """Look at all rows once and take a sample of them."""
-    validation.check_no_text(blocks.not_numeric)
-    n_sample = validation.check_count("sample_rows", selector.sample_rows, 10)
-    verbose = getattr(selector, "verbose", 0)
     entropy = entropy_of(selector.random_state)
-    title = "reading" if verbose else None
-    found = survey(blocks, n_sample, entropy, title)
-    check_survey(found, blocks.names)
+    title = "reading" if getattr(selector, "verbose", 0) else None
+    found = surveyed(blocks, selector.sample_rows, entropy, title)
     if not hasattr(clusterer, "steps"):  # a Pipeline may scale
         warn_unequal_spread(found.sample, blocks.names)
     sample = make_reference(
@@ -95,6 +109,15 @@ def make_block_reference(selector: Any, blocks: Blocks, clusterer: Any) -> Block
         engine=selector._engine,
     )
     return BlockReference(blocks, found, sample)
+
+
+def surveyed(blocks: Blocks, sample_rows: Any, entropy: int, title: str | None = None) -> Survey:
+    """What one pass tells about all rows, or the errors that data in memory get."""
+    validation.check_no_text(blocks.not_numeric)
+    n_sample = validation.check_count("sample_rows", sample_rows, 10)
+    found = survey(blocks, n_sample, entropy, title)
+    check_survey(found, blocks.names)
+    return found
 
 
 def block_k_values(selector: Any, reference: BlockReference) -> tuple[int, ...]:
@@ -129,14 +152,16 @@ def models_of(
     *,
     max_passes: int,
     progress: bool = False,
-) -> BlockKMeans:
-    """Models of all partitions: of the sample first, then refined on all rows.
+) -> Any:
+    """Models of all partitions (`BlockModels`): of the sample first, then refined on all rows.
 
     Without a setting, clusters are not clustered again.
     """
     sample, engine = reference.sample, reference.sample.engine
     candidates = tuple(k for k in k_values if k > 1)
-    again = tuple(k for k in omega if k not in candidates)
+    family = _family(engine)
+    one = (1,) if family.fits_one_cluster and 1 in k_values else ()
+    again = (*one, *(k for k in omega if k not in candidates))
     layout = Layout(candidates, again, tuple(omega))
     partitions = sample.partitions(candidates)
     if setting is None:
@@ -151,7 +176,7 @@ def models_of(
             n_jobs=sample.n_jobs,
             progress=progress,
         )
-    models = BlockKMeans.start(layout, groups, sample.X)
+    models = family.start(layout, groups, sample.X, sample.clusterer)
     variance = float(np.mean(reference.survey.squares)) / reference.survey.n_rows
     title = "pass" if progress else None
     return models.refine(reference.blocks, sample.clusterer, variance, max_passes, title)
@@ -163,18 +188,20 @@ def store_partition(
     """Store the labels of all rows for each candidate, and the chosen model."""
     blocks, sample, k_values = reference.blocks, reference.sample, selector.k_values_.tolist()
     labels, dtype = partial(_labels, models, k_values), label_dtype(max(k_values))
-    selector.reference_labels_ = blocks.per_row(labels, dtype, len(k_values), title)
+    selector.reference_labels_ = reference.once(
+        ("labels", models),
+        partial(blocks.per_row, labels, dtype, len(k_values), title),
+    )
     best, engine = selector.best_value_, sample.engine
     selector.labels_ = selector.reference_labels_[k_values.index(best)]
-    if best == 1:
-        model, inertia = reference.survey.mean[None], float(reference.survey.squares.sum())
-    else:
-        at = models.layout.whole.index(best)
-        model, inertia = models.model(at), models.value(at)
+    model, attributes = models.fitted(best, reference.survey)
     unlabeled = Partition(best, np.empty(0, dtype=np.intp), model)
     partition = replace(unlabeled, labels=engine.predict(sample.X, unlabeled))
     [fitted] = run(engine.estimator, [(sample.X, partition)])
-    fitted.labels_, fitted.inertia_ = selector.labels_, inertia
+    for name, value in attributes.items():
+        setattr(fitted, name, value)
+    if hasattr(fitted, "labels_"):
+        fitted.labels_ = selector.labels_
     selector.best_estimator_ = fitted
     selector._predict = partial(engine.predict, partition=partition)
 
@@ -191,8 +218,13 @@ def _labels(models: BlockModels, k_values: list[int], start: int, X: Floats) -> 
 
 def no_blocks(reference: Reference, setting: Setting | None = None) -> str | None:
     """Why an answer must come from the sample; None if all rows can be used."""
-    if not isinstance(reference.engine, KMeansEngine):
-        return f"{type(reference.clusterer).__name__} does not run on blocks of rows"
+    clusterer, kind = reference.clusterer, type(reference.clusterer).__name__
+    family = _family(reference.engine)
+    if family is None:
+        return f"{kind} does not run on blocks of rows{_why_not(clusterer)}"
+    limit = family.limit(clusterer, reference.X.shape[1])
+    if limit is not None:
+        return f"{kind} {limit}"
     if setting is None:
         return None
     if setting.relabel == "refit":
@@ -202,6 +234,30 @@ def no_blocks(reference: Reference, setting: Setting | None = None) -> str | Non
     if setting.similarity.of_agreement is None:
         return f"similarity {setting.similarity.name!r} does not run on blocks of rows"
     return None
+
+
+def _family(engine: Engine) -> Any:
+    """The class of `BlockModels` for an engine; None if there is none."""
+    from stablek.blockwise.kmeans import BlockKMeans
+    from stablek.blockwise.mixtures import BlockMixtures
+    from stablek.engines.kmeans import KMeansEngine
+    from stablek.engines.mixture import MixtureEngine
+
+    if isinstance(engine, MixtureEngine):
+        return BlockMixtures
+    return BlockKMeans if isinstance(engine, KMeansEngine) else None
+
+
+def _why_not(clusterer: Any) -> str:
+    """Which parameter keeps K-means or a mixture from running on blocks."""
+    from stablek.engines import kmeans, mixture
+
+    reason = None
+    if type(clusterer) is KMeans:
+        reason = kmeans.unsupported(clusterer)
+    elif type(clusterer) is GaussianMixture:
+        reason = mixture.unsupported(clusterer)
+    return "" if reason is None else f" ({reason})"
 
 
 def fit_on_sample(selector: Any, reference: BlockReference, reason: str) -> None:
@@ -248,19 +304,3 @@ def _predicted(predict: Any, start: int, X: Floats) -> NDArray[Any]:
 def label_dtype(k: int) -> Any:
     """Type of labels below k that takes few bytes."""
     return np.int16 if k <= 1 << 15 else np.int32
-
-
-def sampled(X: Any, limits: Any, entropy: int, n_jobs: int | None) -> Any:
-    """Data in memory as they are; a sample of data with too many rows, with a warning."""
-    blocks = open_blocks(X, core.BLOCK_ROWS, n_jobs)
-    if blocks is None:
-        return X
-    if blocks.n_rows <= limits.max_rows_in_memory:
-        return blocks.in_memory()
-    validation.check_no_text(blocks.not_numeric)
-    found = survey(blocks, limits.sample_rows, entropy)
-    check_survey(found, blocks.names)
-    warn_user(
-        f"compare uses a sample of {len(found.sample)} of {blocks.n_rows} rows for all methods"
-    )
-    return found.sample

@@ -16,9 +16,17 @@ from stablek.candidates import resolve_k_values
 from stablek.inspection import own_values, pvalue_text
 from stablek.seeding import entropy_of
 from stablek.selectors.base import BaseSelector
-from stablek.selectors.blockwise import sampled
+from stablek.selectors.bic import BIC
+from stablek.selectors.blockwise import (
+    BlockReference,
+    no_blocks,
+    opened,
+    store_columns,
+    surveyed,
+)
 from stablek.selectors.comparison import Comparison, ComparisonRow
 from stablek.selectors.criterion import CannotJudgeError
+from stablek.selectors.index import IndexSelector
 from stablek.selectors.reference import Reference, make_reference, warn_of_pipeline
 from stablek.selectors.registry import SELECTORS, resolve_selector
 from stablek.settings import warn_unequal_spread
@@ -43,8 +51,9 @@ def compare(
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-        Points. Of data in blocks, as `stablek.Stadion` takes them, a sample of 100,000 rows is
-        compared if there are more than a million.
+        Points. Also data in blocks, as `stablek.Stadion` takes them. Above a million rows,
+        methods that run on blocks use all rows, and the others a sample of 100,000. The column
+        ``rows`` of the table tells which.
     methods : "all", sequence of str or mapping of str to selector
         Names in `stablek.selectors.SELECTORS`. Or selectors under names of your own, to compare
         several variants of one method. Their ``clusterer``, ``k_range``, ``random_state`` and
@@ -79,30 +88,70 @@ def compare(
     """
     selectors = _selectors(methods, options or {})
     entropy = entropy_of(random_state)
-    X = sampled(X, BaseSelector, entropy, n_jobs)
-    data = validation.check_data(X)
+    X, blocks = opened(X, BaseSelector.max_rows_in_memory, n_jobs)
+    found, columns = None, validation.column_names(X)
+    if blocks is None:
+        data = validation.check_data(X)
+    else:
+        found = surveyed(blocks, BaseSelector.sample_rows, entropy)
+        data, columns = found.sample, None if blocks.names is None else list(blocks.names)
     k_values = resolve_k_values(k_range, data)
     named = _named(clusterers)
     for clusterer in named.values():
         if hasattr(clusterer, "steps"):
             warn_of_pipeline(clusterer)
     if not all(hasattr(clusterer, "steps") for clusterer in named.values()):
-        warn_unequal_spread(data, validation.column_names(X))
+        warn_unequal_spread(data, columns)
     rows: list[ComparisonRow] = []
     seconds = {}
     for name, clusterer in named.items():
-        reference = make_reference(data, clusterer, None, entropy=entropy, n_jobs=n_jobs)
+        sample = make_reference(data, clusterer, None, entropy=entropy, n_jobs=n_jobs)
+        reference: Reference | BlockReference = sample
+        if blocks is not None and found is not None:
+            reference = BlockReference(blocks, found, sample)
         started = perf_counter()
-        reference.partitions(k_values)
+        _make_partitions(reference, k_values, selectors)
         seconds[name] = perf_counter() - started
-        found = [
+        answers = [
             _row(reference, name, method, k_values, selector)
             for method, selector in selectors.items()
         ]
-        rows += _with_agreement(found)
+        rows += _with_agreement(answers, data)
     comparison = Comparison(tuple(rows), seconds)
     _warn_of_clusters_without_structure(comparison)
+    if found is not None:
+        _warn_of_sample(comparison, len(data), found.n_rows)
     return comparison
+
+
+def _make_partitions(
+    reference: Reference | BlockReference,
+    k_values: tuple[Any, ...],
+    selectors: Mapping[str, BaseSelector],
+) -> None:
+    """Make what all methods share, so that no method is charged for it."""
+    if isinstance(reference, Reference):
+        reference.partitions(k_values)
+        return
+    reference.sample.partitions(k_values)
+    several = any(isinstance(selector, IndexSelector | BIC) for selector in selectors.values())
+    if several and no_blocks(reference.sample) is None:
+        reference.models(k_values, BaseSelector.max_passes)
+
+
+def _warn_of_sample(comparison: Comparison, n_sample: int, n_rows: int) -> None:
+    """Warn of methods that did not use all rows."""
+    several = len(comparison.reference_seconds) > 1
+    short = [
+        f"{row.method} of {row.clusterer}" if several else row.method
+        for row in comparison
+        if row.rows.startswith("sample")
+    ]
+    if short:
+        warn_user(
+            f"These methods do not run on blocks of rows and used a sample of {n_sample} of "
+            f"{n_rows} rows: {', '.join(short)}"
+        )
 
 
 def _warn_of_clusters_without_structure(comparison: Comparison) -> None:
@@ -183,20 +232,25 @@ def _named(clusterers: Any) -> dict[str, Any]:
 
 
 def _row(
-    reference: Reference, name: str, method: str, k_values: tuple[Any, ...], unfitted: BaseSelector
+    reference: Reference | BlockReference,
+    name: str,
+    method: str,
+    k_values: tuple[Any, ...],
+    unfitted: BaseSelector,
 ) -> ComparisonRow:
+    sample = reference if isinstance(reference, Reference) else reference.sample
     selector: Any = clone(unfitted).set_params(
-        clusterer=clone(reference.clusterer),
+        clusterer=clone(sample.clusterer),
         k_range=list(k_values),
-        random_state=reference.entropy,
-        n_jobs=reference.n_jobs,
+        random_state=sample.entropy,
+        n_jobs=sample.n_jobs,
     )
     started = perf_counter()
     try:
-        validation.check_data(reference.X, selector)
-        selector._fit_reference(reference, started)
+        rows = _fit(selector, reference, started)
     except CannotJudgeError as reason:
-        return ComparisonRow(name, method, abstention=str(reason))
+        used = "all" if sample is reference else ""
+        return ComparisonRow(name, method, rows=used, abstention=str(reason))
     seconds = perf_counter() - started
     score = own_value = np.nan
     if selector.n_clusters_ is not None:
@@ -210,23 +264,43 @@ def _row(
         score,
         own_value,
         seconds,
+        rows=rows,
         abstention=getattr(selector, "abstention_", None),
         selector=selector,
     )
 
 
-def _with_agreement(rows: list[ComparisonRow]) -> list[ComparisonRow]:
-    labels = {
-        i: row.selector.labels_
-        for i, row in enumerate(rows)
-        if row.selector is not None and row.n_clusters is not None
-    }
+def _fit(selector: Any, reference: Reference | BlockReference, started: float) -> str:
+    """Fit a selector, on all rows if it can; which rows it used."""
+    if isinstance(reference, Reference):
+        validation.check_data(reference.X, selector)
+        selector._fit_reference(reference, started)
+        return "all"
+    store_columns(selector, reference.blocks)
+    if selector._no_blocks(reference) is None:
+        selector._fit_blocks(reference)
+        rows = f"all {reference.blocks.n_rows}"
+    else:
+        selector._fit(reference.sample)
+        rows = f"sample of {len(reference.sample.X)}"
+    selector._store_blocks(reference, started)
+    return rows
+
+
+def _with_agreement(rows: list[ComparisonRow], X: Any) -> list[ComparisonRow]:
+    """Rows with the agreement of their partitions on X: the data, or their sample."""
+    labels = {}
+    for i, row in enumerate(rows):
+        selector: Any = row.selector
+        if selector is not None and row.n_clusters is not None:
+            whole = len(selector.labels_) == len(X)
+            labels[i] = selector.labels_ if whole else selector._predict(X)
     stadion = next((i for i, row in enumerate(rows) if row.method == "stadion"), None)
-    # Methods that chose the same K have the same partition, so each pair of K is compared once.
+    # Methods that chose the same K on the same rows have the same partition.
     known: dict[tuple[Any, Any], float] = {}
 
     def similarity(i: int, j: int) -> float:
-        key = (rows[i].n_clusters, rows[j].n_clusters)
+        key = (rows[i].n_clusters, rows[i].rows), (rows[j].n_clusters, rows[j].rows)
         if key not in known:
             known[key] = known[key[::-1]] = compare_labels(labels[i], labels[j])
         return known[key]

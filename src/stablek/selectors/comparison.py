@@ -39,6 +39,9 @@ class ComparisonRow:
         Mean adjusted Rand index with the partitions that the other methods chose.
     stadion_agreement : float
         Adjusted Rand index with the partition that Stadion chose.
+    rows : str
+        Which rows the method used: "all" in memory; of data in blocks all, or a sample, with
+        their number.
     abstention : str or None
         Why there is no answer.
     selector : selector or None
@@ -53,6 +56,7 @@ class ComparisonRow:
     seconds: float = 0.0
     agreement: float = np.nan
     stadion_agreement: float = np.nan
+    rows: str = "all"
     abstention: str | None = None
     selector: BaseSelector | None = None
 
@@ -176,12 +180,20 @@ class Comparison:
 
         return pl.DataFrame(columns, schema_overrides={"n_clusters": pl.Int64})
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the data were read in blocks, so that methods may have used different rows."""
+        return any(row.rows != "all" for row in self.rows)
+
     def _cells(self) -> list[list[str]]:
-        return [[_text(getattr(row, name)) for name in _COLUMNS] for row in self.rows]
+        """Header and rows of the table that is shown."""
+        names = [name for name in _COLUMNS if name != "rows" or self.in_blocks]
+        cells = [[_text(getattr(row, name)) for name in names] for row in self.rows]
+        return [names, *cells]
 
     def __repr__(self) -> str:
-        table = [list(_COLUMNS), *self._cells()]
-        widths = [max(len(row[i]) for row in table) for i in range(len(_COLUMNS))]
+        table = self._cells()
+        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in table
@@ -189,10 +201,10 @@ class Comparison:
         return "\n".join([*([self.header] if self.header else []), *lines, *self.advice])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        names, *cells = self._cells()
+        head = "".join(f"<th>{name}</th>" for name in names)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._cells()
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
         )
         header = f"<p>{escape(self.header)}</p>" if self.header else ""
         words = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.advice)

@@ -15,7 +15,9 @@ from stablek.aggregation import TIE
 from stablek.candidates import resolve_k_values
 from stablek.results import Partition
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
+from stablek.selectors.blockwise import BlockReference, block_k_values, store_partition
 from stablek.selectors.reference import Reference
+from stablek.validation import check_count
 
 __all__ = [
     "CannotJudgeError",
@@ -104,6 +106,28 @@ class CriterionSelector(BaseSelector):
         self.n_clusters_ = int(best.k if reference.values_are_k else n_found)
         self.labels_ = best.labels.copy()
         self._store_best(reference, verdict.value)
+
+    def _fit_blocks(self, reference: BlockReference) -> None:
+        self._check_clusterer(reference.sample.clusterer)
+        self._check()
+        max_passes = check_count("max_passes", self.max_passes, 0)
+        k_values = block_k_values(self, reference)
+        models = reference.models(k_values, max_passes)
+        verdict = self._judge_blocks(reference, models, k_values)
+        if verdict.value is None:
+            raise CannotJudgeError(
+                f"method {self.method!r} cannot judge any K of k_range={list(k_values)}"
+            )
+        self.k_values_, self.n_passes_ = np.array(k_values), models.n_passes
+        self.scores_, self.best_value_ = verdict.scores, verdict.value
+        self.n_clusters_, self.abstention_ = int(verdict.value), None
+        store_partition(self, reference, models)
+
+    def _judge_blocks(
+        self, reference: BlockReference, models: Any, k_values: tuple[int, ...]
+    ) -> Verdict:
+        """Judge models of all rows, if `_no_blocks` allows it."""
+        raise NotImplementedError
 
     def _resolve_k_values(self, reference: Reference) -> tuple[Any, ...]:
         n_samples = len(reference.X)

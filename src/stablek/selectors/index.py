@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from stablek import seeding, validation
 from stablek.indices import INDICES, estimate_index, index_values
+from stablek.indices.centroid import index_of_sums
 from stablek.indices.clusters import Clusters
-from stablek.selectors.blockwise import (
-    BlockReference,
-    block_k_values,
-    fit_on_sample,
-    models_of,
-    no_blocks,
-    store_partition,
-)
-from stablek.selectors.criterion import CannotJudgeError, CriterionSelector, Verdict, best_value
+from stablek.selectors.blockwise import BlockReference, no_blocks
+from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
 from stablek.selectors.reference import Reference
 
 __all__ = [
@@ -127,37 +122,36 @@ class IndexSelector(CriterionSelector):
             )
         else:
             self._estimate(reference, labelings, self.sample_size)
+        return self._verdict(k_values)
+
+    def _no_blocks(self, reference: BlockReference) -> str | None:
+        if self.method not in _OF_CENTROIDS:
+            return super()._no_blocks(reference)
+        if self.sample_size is not None:
+            return "sample_size is set"
+        return no_blocks(reference.sample)
+
+    def _judge_blocks(
+        self, reference: BlockReference, models: Any, k_values: tuple[int, ...]
+    ) -> Verdict:
+        from stablek.blockwise.indices import centroid_sums
+
+        mean = reference.survey.mean
+        sums = reference.once(
+            ("centroids", models), partial(centroid_sums, reference.blocks, models, mean)
+        )
+        sums_of = dict(zip(models.layout.whole, sums, strict=True))
+        found = [sums_of.get(k) for k in k_values]
+        self.index_values_ = np.array(
+            [np.nan if own is None else index_of_sums(self.method, own) for own in found]
+        )
+        self.standard_error_ = np.zeros(len(k_values))
+        return self._verdict(k_values)
+
+    def _verdict(self, k_values: tuple[Any, ...]) -> Verdict:
+        """The best value of the index."""
         better = INDICES[self.method].higher_is_better
         return best_value(k_values, self.index_values_ if better else -self.index_values_)
-
-    def _fit_blocks(self, reference: BlockReference) -> None:
-        reason = no_blocks(reference.sample)
-        if reason is None and self.method not in _OF_CENTROIDS:
-            reason = f"{type(self).__name__} does not run on blocks of rows"
-        if reason is None and self.sample_size is not None:
-            reason = "sample_size is set"
-        if reason is not None:
-            fit_on_sample(self, reference, reason)
-            return
-        from stablek.blockwise.indices import block_indices
-
-        k_values = block_k_values(self, reference)
-        models = models_of(reference, k_values, (), None, max_passes=self.max_passes)
-        models = models.with_inertia(reference.blocks)
-        several = {k: i for i, k in enumerate(models.layout.whole)}
-        found = block_indices(reference.blocks, models, self.method, reference.survey.mean)
-        self.k_values_, self.n_passes_ = np.array(k_values), models.n_passes
-        self.index_values_ = np.array([found[several[k]] if k > 1 else np.nan for k in k_values])
-        self.standard_error_ = np.zeros(len(k_values))
-        better = INDICES[self.method].higher_is_better
-        verdict = best_value(k_values, self.index_values_ if better else -self.index_values_)
-        if verdict.value is None:
-            raise CannotJudgeError(
-                f"method {self.method!r} cannot judge any K of {list(k_values)}"
-            )
-        self.scores_, self.best_value_ = verdict.scores, verdict.value
-        self.n_clusters_, self.abstention_ = int(verdict.value), None
-        store_partition(self, reference, models)
 
     def _estimate(self, reference: Reference, labelings: Sequence[Any], size: int) -> None:
         self.index_values_ = np.full(len(labelings), np.nan)

@@ -21,7 +21,7 @@ from stablek.points import point_stability
 from stablek.reference_sets import REFERENCE_SETS
 from stablek.results import Partition, Selection, StabilityPaths
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
-from stablek.selectors.blockwise import BlockReference
+from stablek.selectors.blockwise import BlockReference, no_blocks
 from stablek.selectors.reference import Reference
 from stablek.selectors.structure import (
     check_alpha,
@@ -234,6 +234,10 @@ class Stadion(BaseSelector):
         partitions, setting, self.paths_ = self._measure(reference)
         self._answer(reference, setting)
         self._store_partition(reference, partitions, setting)
+
+    def _no_blocks(self, reference: BlockReference) -> str | None:
+        setting, _, _ = self._settings(reference.sample, reference.survey.deviation)
+        return no_blocks(reference.sample, setting)
 
     def _fit_blocks(self, reference: BlockReference) -> None:
         from stablek.selectors.stadion_blocks import fit_blocks

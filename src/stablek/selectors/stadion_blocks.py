@@ -15,9 +15,7 @@ from stablek.engines import Setting
 from stablek.selectors.blockwise import (
     BlockReference,
     block_k_values,
-    fit_on_sample,
     models_of,
-    no_blocks,
     store_partition,
 )
 from stablek.selectors.structure import check_test_for
@@ -29,29 +27,25 @@ Floats = NDArray[np.float64]
 
 def fit_blocks(selector: Any, reference: BlockReference) -> None:
     """Measure the stability of partitions of all rows, choose one, and store the answer."""
-    sample, found, blocks = reference.sample, reference.survey, reference.blocks
+    sample, blocks = reference.sample, reference.blocks
     validation.check_choice("one_cluster", selector.one_cluster, get_args(OneCluster))
     max_passes = validation.check_count("max_passes", selector.max_passes, 0)
     n_draws = validation.check_count("n_perturbations", selector.n_perturbations)
     progress = bool(validation.check_count("verbose", selector.verbose, 0))
-    setting, epsilons, omega = selector._settings(sample, found.deviation)
-    reason = no_blocks(sample, setting)
-    if reason is not None:
-        fit_on_sample(selector, reference, reason)
-        return
+    setting, epsilons, omega = selector._settings(sample, reference.survey.deviation)
     k_values = block_k_values(selector, reference)
     selector.k_values_ = np.array(k_values)
     check_test_for(selector, sample.X)
     models = models_of(
         reference, k_values, omega, setting, max_passes=max_passes, progress=progress
     )
-    moments = blocks.reduce(
-        partial(models.measure, epsilons, n_draws, setting), "perturbing" if progress else None
-    )
-    models = models.measured(moments)
+    measure = models.measurement(epsilons, n_draws, setting)
+    found = blocks.reduce(measure, "perturbing" if progress else None)
+    models = models.measured(found)
     selector.relabel_, selector.n_passes_ = setting.relabel, models.n_passes
-    tables = moments.tables
-    selector.paths_ = paths_of_tables(models.layout, tables, blocks.n_rows, epsilons, setting)
+    selector.paths_ = paths_of_tables(
+        models.layout, found.tables, blocks.n_rows, epsilons, setting
+    )
     selector._answer(sample, setting)
     _store_rows(selector, reference, models, setting)
 

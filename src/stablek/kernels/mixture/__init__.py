@@ -10,15 +10,17 @@ Layers, from bottom to top:
    them into a mixture. There are four kinds of covariances: full, tied, diagonal, spherical.
 3. `fit`: EM from labeled points, with the stopping rule of scikit-learn. One call fits all sets of
    points, all k and all starts.
-4. `extend`: labels that reference mixtures give to noisy points, counted for all groups of points
-   and all noise levels in one call. The mixtures know the noise or ignore it. In both cases two
-   products with the factor of a covariance serve all levels.
-5. `hierarchy`: the model-based agglomeration from which `SVDGaussianMixture` starts. It uses none
+4. `passes`: one step of EM on a block of rows, for data that are read in blocks.
+5. `moved` and `extend`: labels that reference mixtures give to noisy points, counted for all
+   groups of points and all noise levels in one call. The mixtures know the noise or ignore it. In
+   both cases two products with the factor of a covariance serve all levels.
+6. `hierarchy`: the model-based agglomeration from which `SVDGaussianMixture` starts. It uses none
    of the layers above.
-6. `ways`: the choice between the ways below, with all thresholds. It is plain Python.
+7. `ways`: the choice between the ways below, with all thresholds. It is plain Python.
 
-`stablek.engines.mixture` is the only caller of 1 to 4 and 6. The labels from which EM starts come
-from `stablek.engines.mixture_starts`: from K-means, by the K-means engine, or from the hierarchy.
+`stablek.engines.mixture` calls 1 to 3, 5 and 7; `stablek.blockwise.mixtures` calls 4 and 5. The
+labels from which EM starts come from `stablek.engines.mixture_starts`: from K-means, by the
+K-means engine, or from the hierarchy.
 
 There are three ways to fit and extend a mixture. Each gives the same labels up to rounding. The
 gains are CPU times of a whole fit of `Stadion` without the way, over the time with it;

@@ -18,9 +18,11 @@ __all__ = [
     "assign",
     "assign_points",
     "block_size",
+    "components_of",
     "gaps_to",
     "gather",
     "log_density",
+    "points_of",
     "project",
 ]
 
@@ -64,6 +66,30 @@ def gather(X: Floats, rows: Ints, points: Floats) -> None:
     for feature in range(X.shape[1]):
         for i in range(rows.shape[0]):
             points[feature, i] = X[rows[i], feature]
+
+
+@inner
+def points_of(X: Floats, rows: Ints, starts: Ints, which: int) -> Floats:
+    """The points of one of several sets of rows, feature by feature.
+
+    Set i has ``rows[starts[i] : starts[i + 1]]``.
+    """
+    own = rows[starts[which] : starts[which + 1]]
+    points = np.empty((X.shape[1], own.shape[0]))
+    gather(X, own, points)
+    return points
+
+
+@inner
+def components_of(models: Gaussians, low: int, high: int) -> Gaussians:
+    """Some of the components of mixtures that are laid end to end."""
+    return Gaussians(
+        models.weights[low:high],
+        models.means[low:high],
+        models.covariances[low:high],
+        models.factors[low:high],
+        models.offsets[low:high],
+    )
 
 
 @inner

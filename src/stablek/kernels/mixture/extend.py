@@ -1,33 +1,27 @@
-"""Labels that reference mixtures give to noisy points, counted for all noise levels at once.
-
-Components that ignore the noise: the log density at a point x that noise z moves is quadratic in
-the noise level e:
-
-    log density(x + e z) = offset - (|u|^2 + 2 e u . w + e^2 |w|^2) / 2,
-
-with u = (x - mean) C and w = z C. So two products with the factor C serve all levels.
-
-Components that know the noise: the covariance of noise of level e is added to theirs. The columns
-of the factor are turned so that the coordinates u and w of a component are uncorrelated, with or
-without noise. Noise of level e changes the variance of coordinate j from 1 to 1 + e^2 growth_j:
-
-    log density(x + e z) = offset - sum_j ((u_j + e w_j)^2 / (1 + e^2 growth_j)
-                                           + log(1 + e^2 growth_j)) / 2.
-
-Again two products serve all levels.
-"""
+"""Labels that reference mixtures give to noisy points, counted for all noise levels at once."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.agreement import N_SUMS, agreement
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.mixture.densities import block_size, gaps_to, gather, project
+from stablek.kernels.mixture.densities import block_size, gaps_to, gather
+from stablek.kernels.mixture.moved import (
+    expand,
+    in_noise,
+    keep_without_noise,
+    reset,
+    take_higher,
+    take_higher_in_noise,
+    turn,
+)
 from stablek.kernels.packed import PackedGroups
 
-__all__ = ["count_highest", "extend_agreements", "sum_tables"]
+__all__ = ["count_highest", "extend_agreements", "extend_tables", "sum_tables"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -65,55 +59,21 @@ def extend_agreements(
     ndarray of shape (7, n_partitions, n_epsilons)
         The fields of `stablek.similarity.Agreement`.
     """
-    n_levels, n_features = epsilons.shape[0], X.shape[1]
-    k_values, n_labels = packed.k_values, packed.n_labels
+    n_levels, k_values, n_labels = epsilons.shape[0], packed.k_values, packed.n_labels
     result, sums = np.empty((N_SUMS, k_values.shape[0], n_levels)), np.empty(N_SUMS)
-    block = block_size(n_features)
-    points, moves = np.empty((n_features, block)), np.empty((n_features, block))
-    gaps = np.empty((n_features, block))
-    u, w = np.empty((n_features, block)), np.empty((n_features, block))
-    terms, log = np.empty((3, block)), np.empty(block)
-    knows_noise = growths.shape[0] > 0
-    best, found = np.empty((n_levels, block)), np.empty((n_levels, block), np.intp)
+    room = _room(X.shape[1], n_levels)
     first = 0  # component of the group
     for group in range(packed.row_starts.shape[0] - 1):
-        low, high = packed.row_starts[group], packed.row_starts[group + 1]
         begin, end = packed.partition_starts[group], packed.partition_starts[group + 1]
         table_starts = np.zeros(end - begin + 1, np.intp)
         for q in range(begin, end):
             size = n_levels * n_labels[q] * k_values[q]
             table_starts[q - begin + 1] = table_starts[q - begin] + size
         tables = np.zeros(table_starts[end - begin], np.intp)
-        if knows_noise:
-            own = slice(first, first + k_values[begin:end].sum())
-            halves, peaks = _in_noise(growths[own], offsets[own], epsilons)
-        for start in range(low, high, block):
-            size = min(block, high - start)
-            gather(X, packed.rows[start : start + size], points)
-            gather(noise, packed.rows[start : start + size], moves)
-            at = first
-            for q in range(begin, end):
-                labels = packed.labels[packed.label_starts[q] + start - low :]
-                _reset(size, best, found)
-                for component in range(k_values[q]):
-                    gaps_to(points, 0, size, means[at], gaps)
-                    if knows_noise:
-                        _turn(gaps, factors[at], size, u)
-                        _turn(moves, factors[at], size, w)
-                        half, peak = halves[at - first], peaks[at - first]
-                        _take_higher_in_noise(
-                            u, w, half, peak, epsilons, component, size, log, best, found
-                        )
-                    else:
-                        _expand(gaps, moves, factors[at], size, u[0], w[0], terms)
-                        _take_higher(terms, offsets[at], epsilons, component, size, best, found)
-                    at += 1
-                if knows_noise:
-                    _keep_without_noise(epsilons, labels, size, found)
-                for level in range(n_levels):
-                    base = table_starts[q - begin] + level * n_labels[q] * k_values[q]
-                    for i in range(size):
-                        tables[base + labels[i] * k_values[q] + found[level, i]] += 1
+        _count_group(
+            X, noise, epsilons, packed, group, first, means, factors, offsets, growths, room,
+            table_starts, tables,
+        )  # fmt: skip
         for q in range(begin, end):
             for level in range(n_levels):
                 base = table_starts[q - begin] + level * n_labels[q] * k_values[q]
@@ -122,6 +82,119 @@ def extend_agreements(
                     result[field, q, level] = sums[field]
             first += k_values[q]
     return result
+
+
+@jit
+def extend_tables(
+    X: Floats,
+    noise: Floats,
+    epsilons: Floats,
+    packed: PackedGroups,
+    means: Floats,
+    factors: Floats,
+    offsets: Floats,
+    growths: Floats,
+    first_cell: Ints,
+    tables: Ints,
+) -> None:
+    """Count (reference label, label of the noisy point) for every partition and noise level.
+
+    The parameters are those of `extend_agreements`. Partition q has a table for each level, from
+    ``tables[first_cell[q]]`` on. Counts are added to the tables, so that rows may come in blocks.
+    """
+    room = _room(X.shape[1], epsilons.shape[0])
+    first = 0  # component of the group
+    for group in range(packed.row_starts.shape[0] - 1):
+        begin, end = packed.partition_starts[group], packed.partition_starts[group + 1]
+        _count_group(
+            X, noise, epsilons, packed, group, first, means, factors, offsets, growths, room,
+            first_cell[begin:end], tables,
+        )  # fmt: skip
+        first += packed.k_values[begin:end].sum()
+
+
+class _Room(NamedTuple):
+    """Scratch memory for a block of points, their noise, and what is computed of them."""
+
+    points: Floats
+    moves: Floats
+    gaps: Floats
+    u: Floats
+    w: Floats
+    terms: Floats
+    log: Floats
+    best: Floats
+    found: Ints
+
+
+@inner
+def _room(n_features: int, n_levels: int) -> _Room:
+    block = block_size(n_features)
+    return _Room(
+        np.empty((n_features, block)),
+        np.empty((n_features, block)),
+        np.empty((n_features, block)),
+        np.empty((n_features, block)),
+        np.empty((n_features, block)),
+        np.empty((3, block)),
+        np.empty(block),
+        np.empty((n_levels, block)),
+        np.empty((n_levels, block), np.intp),
+    )
+
+
+@inner
+def _count_group(
+    X: Floats,
+    noise: Floats,
+    epsilons: Floats,
+    packed: PackedGroups,
+    group: int,
+    first: int,
+    means: Floats,
+    factors: Floats,
+    offsets: Floats,
+    growths: Floats,
+    room: _Room,
+    table_starts: Ints,
+    tables: Ints,
+) -> None:
+    """Add the counts of one group, whose first component is `first`, to its tables."""
+    n_levels, k_values, n_labels = epsilons.shape[0], packed.k_values, packed.n_labels
+    points, moves, gaps, u, w, terms, log, best, found = room
+    block, knows_noise = log.shape[0], growths.shape[0] > 0
+    low, high = packed.row_starts[group], packed.row_starts[group + 1]
+    begin, end = packed.partition_starts[group], packed.partition_starts[group + 1]
+    if knows_noise:
+        own = slice(first, first + k_values[begin:end].sum())
+        halves, peaks = in_noise(growths[own], offsets[own], epsilons)
+    for start in range(low, high, block):
+        size = min(block, high - start)
+        gather(X, packed.rows[start : start + size], points)
+        gather(noise, packed.rows[start : start + size], moves)
+        at = first
+        for q in range(begin, end):
+            labels = packed.labels[packed.label_starts[q] + start - low :]
+            reset(size, best, found)
+            for component in range(k_values[q]):
+                gaps_to(points, 0, size, means[at], gaps)
+                if knows_noise:
+                    turn(gaps, factors[at], size, u)
+                    turn(moves, factors[at], size, w)
+                    half, peak = halves[at - first], peaks[at - first]
+                    take_higher_in_noise(
+                        u, w, half, peak, epsilons, component, size, log, best, found
+                    )
+                else:
+                    expand(gaps, moves, factors[at], size, u[0], w[0], terms)
+                    take_higher(terms, offsets[at], epsilons, component, size, best, found)
+                at += 1
+            if knows_noise:
+                keep_without_noise(epsilons, labels, size, found)
+            for level in range(n_levels):
+                base = table_starts[q - begin] + level * n_labels[q] * k_values[q]
+                for i in range(size):
+                    tables[base + labels[i] * k_values[q] + found[level, i]] += 1
 
 
 @jit
@@ -145,7 +218,7 @@ def count_highest(
     """
     n_levels, n = epsilons.shape[0], labels.shape[0]
     best, found = np.empty((n, n_levels)), np.empty((n, n_levels), np.intp)
-    _reset(n_levels, best, found)
+    reset(n_levels, best, found)
     for component in range(logs.shape[0]):
         for i in range(n):
             for level in range(n_levels):
@@ -169,199 +242,3 @@ def sum_tables(tables: Ints) -> Floats:
         for field in range(N_SUMS):
             result[field, level] = sums[field]
     return result
-
-
-@inner
-def _reset(size: int, best: Floats, found: Ints) -> None:
-    """Forget what was found for a block of points."""
-    for level in range(best.shape[0]):
-        for i in range(size):
-            best[level, i] = -np.inf
-            found[level, i] = 0
-
-
-@inner
-def _expand(
-    gaps: Floats, moves: Floats, factor: Floats, size: int, u: Floats, w: Floats, terms: Floats
-) -> None:
-    """Write |u|^2, 2 u . w and |w|^2 of each point for one component."""
-    square, cross, own = terms[0], terms[1], terms[2]
-    diagonal = factor.shape[0] == 1
-    if gaps.shape[0] == 2 and not diagonal:  # the most common case, in one pass
-        g0, g1, m0, m1 = gaps[0], gaps[1], moves[0], moves[1]
-        a, b, c = factor[0, 0], factor[0, 1], factor[1, 1]
-        for i in range(size):
-            u0, u1 = g0[i] * a, g0[i] * b + g1[i] * c
-            w0, w1 = m0[i] * a, m0[i] * b + m1[i] * c
-            square[i] = u0 * u0 + u1 * u1
-            cross[i] = 2.0 * (u0 * w0 + u1 * w1)
-            own[i] = w0 * w0 + w1 * w1
-        return
-    for i in range(size):
-        square[i] = cross[i] = own[i] = 0.0
-    for column in range(gaps.shape[0]):
-        if diagonal:
-            gap, move, c = gaps[column], moves[column], factor[0, column]
-            for i in range(size):
-                u[i] = gap[i] * c
-                w[i] = move[i] * c
-        else:
-            project(gaps, factor, column, column + 1, size, u)
-            project(moves, factor, column, column + 1, size, w)
-        for i in range(size):
-            square[i] += u[i] * u[i]
-            cross[i] += 2.0 * u[i] * w[i]
-            own[i] += w[i] * w[i]
-
-
-@inner
-def _take_higher(
-    terms: Floats,
-    offset: float,
-    epsilons: Floats,
-    component: int,
-    size: int,
-    best: Floats,
-    found: Ints,
-) -> None:
-    """Give a component the points where its density is the highest so far, for each level."""
-    square, cross, own = terms[0], terms[1], terms[2]
-    for level in range(epsilons.shape[0]):
-        epsilon, highest, label = epsilons[level], best[level], found[level]
-        for i in range(size):
-            log = offset - 0.5 * (square[i] + epsilon * (cross[i] + epsilon * own[i]))
-            higher = log > highest[i]
-            highest[i] = log if higher else highest[i]
-            label[i] = component if higher else label[i]
-
-
-@inner
-def _in_noise(growths: Floats, offsets: Floats, epsilons: Floats) -> tuple[Floats, Floats]:
-    """For each component and level: half of 1 / variance of each coordinate, and the offset."""
-    n, n_features = growths.shape
-    halves = np.empty((n, epsilons.shape[0], n_features))
-    peaks = np.empty((n, epsilons.shape[0]))
-    for c in range(n):
-        for level in range(epsilons.shape[0]):
-            square, total, product = epsilons[level] ** 2, 0.0, 1.0
-            for j in range(n_features):
-                variance = 1.0 + square * growths[c, j]
-                halves[c, level, j] = 0.5 / variance
-                product *= variance
-                if product > 1e100:  # one log serves many factors, without overflow
-                    total += np.log(product)
-                    product = 1.0
-            peaks[c, level] = offsets[c] - 0.5 * (total + np.log(product))
-    return halves, peaks
-
-
-@inner
-def _turn(vectors: Floats, factor: Floats, size: int, out: Floats) -> None:
-    """Write the coordinates of vectors: their products with all columns of a turned factor."""
-    n_features = vectors.shape[0]
-    if factor.shape[0] == 1:
-        for feature in range(n_features):
-            for i in range(size):
-                out[feature, i] = vectors[feature, i] * factor[0, feature]
-    elif n_features == 2:  # the most common case, in one pass
-        one, two, first, second = vectors[0], vectors[1], out[0], out[1]
-        a, b, c, d = factor[0, 0], factor[0, 1], factor[1, 0], factor[1, 1]
-        for i in range(size):
-            first[i] = one[i] * a + two[i] * c
-            second[i] = one[i] * b + two[i] * d
-    else:
-        for column in range(0, n_features - 1, 2):
-            _project_two(vectors, factor, column, size, out[column], out[column + 1])
-        if n_features % 2:
-            last = n_features - 1
-            project(vectors, factor, last, n_features, size, out[last])
-
-
-@inner
-def _project_two(
-    vectors: Floats, factor: Floats, column: int, size: int, one: Floats, two: Floats
-) -> None:
-    """Multiply vectors with two columns, four features at a time: half as many reads."""
-    n_features = vectors.shape[0]
-    whole = n_features - n_features % 4
-    for i in range(size):
-        one[i] = two[i] = 0.0
-    for f in range(0, whole, 4):
-        x0, x1, x2, x3 = vectors[f], vectors[f + 1], vectors[f + 2], vectors[f + 3]
-        a0, a1 = factor[f, column], factor[f + 1, column]
-        a2, a3 = factor[f + 2, column], factor[f + 3, column]
-        b0, b1 = factor[f, column + 1], factor[f + 1, column + 1]
-        b2, b3 = factor[f + 2, column + 1], factor[f + 3, column + 1]
-        for i in range(size):
-            one[i] = one[i] + x0[i] * a0 + x1[i] * a1 + x2[i] * a2 + x3[i] * a3
-            two[i] = two[i] + x0[i] * b0 + x1[i] * b1 + x2[i] * b2 + x3[i] * b3
-    for f in range(whole, n_features):
-        x0, a0, b0 = vectors[f], factor[f, column], factor[f, column + 1]
-        for i in range(size):
-            one[i] += x0[i] * a0
-            two[i] += x0[i] * b0
-
-
-@inner
-def _take_higher_in_noise(
-    u: Floats,
-    w: Floats,
-    halves: Floats,
-    peaks: Floats,
-    epsilons: Floats,
-    component: int,
-    size: int,
-    log: Floats,
-    best: Floats,
-    found: Ints,
-) -> None:
-    """`_take_higher` for a component that knows the noise. Level 0 is left out."""
-    n_features = u.shape[0]
-    for level in range(epsilons.shape[0]):
-        epsilon, peak, highest, label = epsilons[level], peaks[level], best[level], found[level]
-        if epsilon == 0.0:
-            continue
-        if n_features == 2:
-            u0, u1, w0, w1 = u[0], u[1], w[0], w[1]
-            h0, h1 = halves[level, 0], halves[level, 1]
-            for i in range(size):
-                d0, d1 = u0[i] + epsilon * w0[i], u1[i] + epsilon * w1[i]
-                value = peak - (d0 * d0 * h0 + d1 * d1 * h1)
-                higher = value > highest[i]
-                highest[i] = value if higher else highest[i]
-                label[i] = component if higher else label[i]
-            continue
-        _log_in_noise(u, w, halves[level], peak, epsilon, size, log)
-        for i in range(size):
-            higher = log[i] > highest[i]
-            highest[i] = log[i] if higher else highest[i]
-            label[i] = component if higher else label[i]
-
-
-@inner
-def _log_in_noise(
-    u: Floats, w: Floats, half: Floats, peak: float, epsilon: float, size: int, log: Floats
-) -> None:
-    """Write the log density at points moved by noise of one level, two features at a time."""
-    n_features = u.shape[0]
-    for i in range(size):
-        log[i] = peak
-    if n_features % 2:
-        u0, w0, h0 = u[n_features - 1], w[n_features - 1], half[n_features - 1]
-        for i in range(size):
-            d0 = u0[i] + epsilon * w0[i]
-            log[i] -= d0 * d0 * h0
-    for j in range(0, n_features - 1, 2):
-        u0, u1, w0, w1, h0, h1 = u[j], u[j + 1], w[j], w[j + 1], half[j], half[j + 1]
-        for i in range(size):
-            d0, d1 = u0[i] + epsilon * w0[i], u1[i] + epsilon * w1[i]
-            log[i] -= d0 * d0 * h0 + d1 * d1 * h1
-
-
-@inner
-def _keep_without_noise(epsilons: Floats, labels: Ints, size: int, found: Ints) -> None:
-    """Points that do not move keep their reference labels."""
-    for level in range(epsilons.shape[0]):
-        if epsilons[level] == 0.0:
-            for i in range(size):
-                found[level, i] = labels[i]

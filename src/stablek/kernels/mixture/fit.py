@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.mixture.densities import Gaussians, assign_points, gather
+from stablek.kernels.mixture.densities import (
+    Gaussians,
+    assign_points,
+    components_of,
+    points_of,
+)
 from stablek.kernels.mixture.steps import Moments, expect, hard_moments, maximize
 
 __all__ = ["Fits", "Report", "Rows", "Rule", "fit_likeliest"]
@@ -109,9 +114,10 @@ def fit_likeliest(
     for f in range(fits.sets.shape[0]):
         if fits.sets[f] != current:
             current = fits.sets[f]
-            own, start = _points_of(X, points, current), _points_of(X, start_points, current)
+            own = points_of(X, points.rows, points.starts, current)
+            start = points_of(X, start_points.rows, start_points.starts, current)
         k, n, m = fits.k_values[f], own.shape[1], start.shape[1]
-        best = _components(models, component, component + k)
+        best = components_of(models, component, component + k)
         trial = best
         if fits.n_starts[f] > 1:
             trial = _room(k, rank, n_features)
@@ -137,15 +143,6 @@ def fit_likeliest(
 
 
 @inner
-def _points_of(X: Floats, sets: Rows, which: int) -> Floats:
-    """The points of a set, feature by feature."""
-    rows = sets.rows[sets.starts[which] : sets.starts[which + 1]]
-    points = np.empty((X.shape[1], rows.shape[0]))
-    gather(X, rows, points)
-    return points
-
-
-@inner
 def _repeats(labels: Ints, k: int, s: int, named: Ints) -> bool:
     """Whether start s is a partition that an earlier start was: it would give the same mixture.
 
@@ -164,17 +161,6 @@ def _repeats(labels: Ints, k: int, s: int, named: Ints) -> bool:
             n_same += named[earlier, i] == named[s, i]
         repeats |= n_same == labels.shape[0]
     return repeats
-
-
-@inner
-def _components(models: Gaussians, low: int, high: int) -> Gaussians:
-    return Gaussians(
-        models.weights[low:high],
-        models.means[low:high],
-        models.covariances[low:high],
-        models.factors[low:high],
-        models.offsets[low:high],
-    )
 
 
 @inner
