@@ -85,7 +85,7 @@ def make_block_reference(selector: Any, blocks: Blocks, clusterer: Any) -> Block
     found = survey(blocks, n_sample, entropy, title)
     check_survey(found, blocks.names)
     if not hasattr(clusterer, "steps"):  # a Pipeline may scale
-        warn_unequal_spread(found.sample, blocks.names)
+        warn_unequal_spread(found.sample, blocks.names, clusterer)
     sample = make_reference(
         found.sample,
         clusterer,
@@ -191,7 +191,7 @@ def _labels(models: BlockModels, k_values: list[int], start: int, X: Floats) -> 
 
 def no_blocks(reference: Reference, setting: Setting | None = None) -> str | None:
     """Why an answer must come from the sample; None if all rows can be used."""
-    if not isinstance(reference.engine, KMeansEngine):
+    if type(reference.engine) is not KMeansEngine:  # that of spherical K-means is one too
         return f"{type(reference.clusterer).__name__} does not run on blocks of rows"
     if setting is None:
         return None
