@@ -4,14 +4,24 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 from scipy.stats import ortho_group
+from sklearn import metrics
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import cosine_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from stablek import SphericalKMeans, Stadion, evaluate_partition, structure_test
+from stablek import SphericalKMeans, Stadion, evaluate_partition, select_k, structure_test
 from stablek.engines import GenericEngine, Setting, engine_for
 from stablek.engines.spherical import SphericalEngine
+from stablek.indices import (
+    INDICES,
+    dunn,
+    estimate_index,
+    index_values,
+    silhouette,
+    silhouette_samples,
+)
 from stablek.kernels.kmeans import ways
 from stablek.perturbations import PERTURBATIONS
 from stablek.results import Group, Partition, Request
@@ -334,3 +344,49 @@ def test_structure_test_and_given_labels_see_directions():
     ]
     assert given[0].score == pytest.approx(given[1].score)
     assert given[0].beats_one_cluster
+
+
+# Indices by cosine distance
+
+
+def cosine_dunn(X, labels):
+    distances = cosine_distances(X)
+    same = labels[:, None] == labels
+    return distances[~same].min() / distances[same].max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cosine_indices(seed):
+    X, _ = topics(80, 3, 5, spread=1.5, seed=seed)
+    labels = np.random.default_rng(seed).integers(4, size=80)
+    samples = silhouette_samples(X, labels, metric="cosine")
+    np.testing.assert_allclose(samples, metrics.silhouette_samples(X, labels, metric="cosine"))
+    assert silhouette(X, labels, metric="cosine") == pytest.approx(samples.mean())
+    assert dunn(X, labels, metric="cosine") == pytest.approx(cosine_dunn(X, labels))
+    found = index_values(X, [labels, labels % 2], "silhouette", metric="cosine")
+    assert found[0] == pytest.approx(samples.mean())
+    estimate = estimate_index(X, labels, sample_size=60, metric="cosine", random_state=0)
+    assert abs(estimate.value - samples.mean()) < 5 * estimate.standard_error
+
+
+def test_cosine_silhouette_of_rows_in_one_direction():
+    X = np.outer(np.arange(1.0, 9.0), np.random.default_rng(0).normal(size=7))
+    np.testing.assert_array_equal(silhouette_samples(X, np.arange(8) % 2, metric="cosine"), 0.0)
+
+
+@pytest.mark.parametrize("index", sorted(set(INDICES) - {"silhouette", "dunn"}))
+def test_other_indices_are_euclidean(index):
+    X, y = topics(50)
+    with pytest.raises(ValueError, match=f"not defined for index '{index}', which is Euclidean"):
+        index_values(X, [y], index, metric="cosine")
+    assert np.isfinite(index_values(X, [y], index, metric="euclidean")).all()
+
+
+@pytest.mark.parametrize("method", ["silhouette", "dunn"])
+def test_selectors_with_cosine(method):
+    X, _ = topics(spread=0.2)
+    options = {"k_range": range(2, 7), "metric": "cosine", "random_state": 0}
+    found = select_k(X, method, clusterer=SphericalKMeans(), **options)
+    assert found.n_clusters_ == 4
+    with pytest.raises(ValueError, match="metric must be one of"):
+        select_k(X, method, metric="cos")
