@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from stablek.selectors.stadion import Stadion
     from stablek.selectors.structure import structure_test
     from stablek.selectors.subsamples import subsample_frequency
+    from stablek.spherical import SphericalKMeans
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "PartitionEvaluation",
     "SVDGaussianMixture",
     "ScoresDisplay",
+    "SphericalKMeans",
     "StabilityPathsDisplay",
     "Stadion",
     "StructureTestDisplay",
@@ -67,6 +69,7 @@ _HOME = {
     "KMeansGaussianMixture": "mixture",
     "PartitionEvaluation": "selectors.evaluate",
     "SVDGaussianMixture": "mixture",
+    "SphericalKMeans": "spherical",
     "Stadion": "selectors.stadion",
     "between_stability": "selectors.evaluate",
     "compare": "selectors.compare",

@@ -12,9 +12,17 @@ from stablek import validation
 from stablek.engines.base import Setting
 from stablek.perturbations import PERTURBATIONS, Perturbation, resolve_perturbation
 from stablek.similarity import Similarity, resolve_similarity
+from stablek.spherical import SphericalKMeans
 from stablek.warning import warn_user
 
-__all__ = ["make_setting", "noise_levels", "noise_scale", "scale_of", "warn_unequal_spread"]
+__all__ = [
+    "make_setting",
+    "noise_levels",
+    "noise_scale",
+    "resolve_noise_scale",
+    "scale_of",
+    "warn_unequal_spread",
+]
 
 Floats = NDArray[np.float64]
 
@@ -49,16 +57,18 @@ def make_setting(
         From `stablek.seeding.entropy_of`.
     perturbation, similarity, relabel
         As for `stablek.Stadion`.
-    scale : {"feature", "global"}
+    scale : {"auto", "feature", "global"}
         The parameter ``noise_scale`` of `stablek.Stadion`.
     deviation : ndarray of shape (n_features,) or None
         Standard deviation of each feature if X is only a sample; None computes it from X.
     """
-    kind = resolve_perturbation(perturbation)
+    kind, kind_of_scale = resolve_perturbation(perturbation), resolve_noise_scale(scale, clusterer)
     return Setting(
         entropy=entropy,
         perturbation=kind,
-        scale=noise_scale(X, scale) if deviation is None else scale_of(deviation, scale),
+        scale=noise_scale(X, kind_of_scale)
+        if deviation is None
+        else scale_of(deviation, kind_of_scale),
         similarity=_warned(resolve_similarity(similarity)),
         relabel=_resolve_relabel(relabel, clusterer, kind),
     )
@@ -115,9 +125,22 @@ def noise_scale(X: Floats, kind: str) -> Floats:
     return scale_of(_deviations(X), kind)
 
 
+def resolve_noise_scale(kind: str, clusterer: Any) -> str:
+    """The noise scale for a clusterer: "auto" is "global" for directions.
+
+    Examples
+    --------
+    >>> resolve_noise_scale("auto", SphericalKMeans()), resolve_noise_scale("auto", None)
+    ('global', 'feature')
+    """
+    validation.check_choice("noise_scale", kind, ["auto", "feature", "global"])
+    if kind != "auto":
+        return kind
+    return "global" if isinstance(clusterer, SphericalKMeans) else "feature"
+
+
 def scale_of(scale: Floats, kind: str) -> Floats:
     """The noise scale of features with these standard deviations."""
-    validation.check_choice("noise_scale", kind, ["feature", "global"])
     if not scale.any():
         warn_user("All features of X are constant: there is nothing to cluster")
     if kind == "global":
@@ -125,11 +148,14 @@ def scale_of(scale: Floats, kind: str) -> Floats:
     return scale
 
 
-def warn_unequal_spread(X: Floats, names: Sequence[str] | None = None) -> None:
+def warn_unequal_spread(X: Floats, names: Sequence[str] | None = None, *clusterers: Any) -> None:
     """Warn if some features are spread so much wider than others that they alone decide.
 
-    Components of PCA or TruncatedSVD are left alone: their spreads mean something.
+    Components of PCA or TruncatedSVD are left alone: their spreads mean something. So do those of
+    the features of directions, so spherical K-means needs no warning.
     """
+    if clusterers and all(isinstance(each, SphericalKMeans) for each in clusterers):
+        return
     scale = _deviations(X)
     varying = np.flatnonzero(scale)
     if len(varying) < 2:

@@ -30,6 +30,7 @@ __all__ = [
     "check_no_text",
     "check_omega",
     "check_size",
+    "check_tol",
     "check_unmasked",
     "column_name",
     "column_names",
@@ -337,6 +338,13 @@ def check_count(name: str, value: Any, smallest: int = 1) -> int:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < smallest:
         raise ValueError(f"{name} must be an integer of at least {smallest}, got {value!r}")
     return int(value)
+
+
+def check_tol(tol: Any) -> float:
+    """A finite tolerance of at least 0."""
+    if not isinstance(tol, numbers.Real) or not 0.0 <= float(tol) < np.inf:
+        raise ValueError(f"tol must be a finite number of at least 0, got {tol!r}")
+    return float(tol)
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:

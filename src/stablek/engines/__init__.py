@@ -9,6 +9,7 @@ from sklearn.mixture import GaussianMixture
 
 from stablek.engines.base import Engine, Setting
 from stablek.engines.generic import GenericEngine
+from stablek.spherical import SphericalKMeans
 
 __all__ = ["Engine", "GenericEngine", "Setting", "engine_for"]
 
@@ -52,6 +53,11 @@ def _fast_engine(clusterer: Any) -> Engine | None:
         from stablek.engines import kmeans
 
         return kmeans.KMeansEngine(clusterer) if kmeans.unsupported(clusterer) is None else None
+    if isinstance(clusterer, SphericalKMeans):
+        from stablek.engines import spherical
+
+        if spherical.unsupported(clusterer) is None:
+            return spherical.SphericalEngine(clusterer)
     if isinstance(clusterer, AgglomerativeClustering):
         from stablek.engines import agglomerative
 

@@ -12,7 +12,16 @@ from sklearn.utils import check_array
 
 from stablek.blocks import blocks
 
-__all__ = ["Clusters", "centroids", "checked", "checked_points", "of_one", "refine", "scatter"]
+__all__ = [
+    "Clusters",
+    "centroids",
+    "check_metric",
+    "checked",
+    "checked_points",
+    "of_one",
+    "refine",
+    "scatter",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -83,6 +92,12 @@ def of_one(
     """Value for one label array of an index that takes many partitions."""
     points, clusters = checked(X, labels)
     return float(index(points, [clusters], n_jobs, **options)[0])
+
+
+def check_metric(metric: str) -> None:
+    """Raise ValueError for an unknown metric."""
+    if metric not in ("euclidean", "cosine"):
+        raise ValueError(f"metric must be 'euclidean' or 'cosine', got {metric!r}")
 
 
 def centroids(X: Floats, clusters: Clusters) -> Floats:

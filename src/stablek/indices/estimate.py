@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from stablek import seeding
 from stablek.indices.clusters import Clusters, checked
-from stablek.indices.registry import Index, resolve_index
-from stablek.indices.silhouette import check_average, silhouettes_of
+from stablek.indices.registry import Index, checked_options, resolve_index
+from stablek.indices.silhouette import silhouettes_of
 
 __all__ = ["IndexEstimate", "estimate_index"]
 
@@ -76,7 +76,7 @@ def estimate_index(
     n_jobs : int or None
         Number of threads, as in joblib.
     **options
-        Options of the index: ``average`` for the silhouette.
+        Options of the index: ``average`` for the silhouette, ``metric`` for it and Dunn.
 
     Returns
     -------
@@ -93,17 +93,17 @@ def estimate_index(
     points, clusters = checked(X, labels)
     if not isinstance(sample_size, (int, np.integer)) or sample_size < 2:
         raise ValueError(f"sample_size must be an int of at least 2, got {sample_size!r}")
-    if "average" in options:
-        check_average(options["average"])
+    options = checked_options(chosen, options)
     order, drawn = _sample(clusters, sample_size, random_state)
     if drawn.sum() == len(points):
         value = float(chosen.of_partitions(points, [clusters], n_jobs, **options)[0])
         return IndexEstimate(value, 0.0, len(points))
     if chosen.name == "silhouette":
         average = options.get("average", "micro")
-        values = silhouettes_of(points, [clusters], n_jobs, np.sort(order))[0]
+        metric = options.get("metric", "euclidean")
+        values = silhouettes_of(points, [clusters], n_jobs, np.sort(order), metric)[0]
         return _stratified_mean(values, clusters, drawn, np.sort(order), average)
-    return _jackknife(chosen, points, clusters, order, n_jobs)
+    return _jackknife(chosen, points, clusters, order, n_jobs, options)
 
 
 def _sample(clusters: Clusters, size: int, random_state: Any) -> tuple[Ints, Ints]:
@@ -132,13 +132,18 @@ def _stratified_mean(
 
 
 def _jackknife(
-    index: Index, X: Floats, clusters: Clusters, rows: Ints, n_jobs: int | None
+    index: Index,
+    X: Floats,
+    clusters: Clusters,
+    rows: Ints,
+    n_jobs: int | None,
+    options: dict[str, Any],
 ) -> IndexEstimate:
     n, n_drawn = len(X), len(rows)
 
     def value(chosen: Ints) -> float:
         found = Clusters.of(clusters.codes[chosen])
-        result = float(index.of_partitions(X[chosen], [found], n_jobs)[0])
+        result = float(index.of_partitions(X[chosen], [found], n_jobs, **options)[0])
         if index.name == "calinski_harabasz":  # the only index that grows with n
             result *= (n - found.n_clusters) / (len(chosen) - found.n_clusters)
         return result

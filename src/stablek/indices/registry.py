@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stablek.indices import centroid, separation, silhouette
-from stablek.indices.clusters import Clusters, checked_points
+from stablek.indices.clusters import Clusters, check_metric, checked_points
 from stablek.suggesting import did_you_mean
 
-__all__ = ["INDICES", "Index", "index_values", "resolve_index"]
+__all__ = ["INDICES", "Index", "checked_options", "index_values", "resolve_index"]
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +58,10 @@ INDICES: dict[str, Index] = {
 }
 
 
+OF_ANY_METRIC = ("silhouette", "dunn")
+"""Indices that are made of distances between points. All others need means, and are Euclidean."""
+
+
 def resolve_index(index: str) -> Index:
     """Index with a given name."""
     if isinstance(index, str) and index in INDICES:
@@ -65,6 +69,23 @@ def resolve_index(index: str) -> Index:
     raise ValueError(
         f"index must be one of {sorted(INDICES)}, got {index!r}{did_you_mean(index, INDICES)}"
     )
+
+
+def checked_options(index: Index, options: dict[str, Any]) -> dict[str, Any]:
+    """Options of an index, or an error if it is not defined for them."""
+    if "average" in options:
+        silhouette.check_average(options["average"])
+    metric = options.get("metric", "euclidean")
+    check_metric(metric)
+    if index.name in OF_ANY_METRIC:
+        return options
+    if metric != "euclidean":
+        raise ValueError(
+            f"metric={metric!r} is not defined for index {index.name!r}, which is Euclidean. Use "
+            f"one of {list(OF_ANY_METRIC)}, or pass rows of length 1, whose squared Euclidean "
+            f"distance is twice the cosine distance"
+        )
+    return {name: value for name, value in options.items() if name != "metric"}
 
 
 def index_values(
@@ -88,7 +109,7 @@ def index_values(
     n_jobs : int or None
         Number of threads, as in joblib.
     **options
-        Options of the index: ``average`` for the silhouette.
+        Options of the index: ``average`` for the silhouette, ``metric`` for it and Dunn.
 
     Returns
     -------
@@ -103,8 +124,7 @@ def index_values(
     """
     chosen = resolve_index(index)
     points = checked_points(X)
-    if "average" in options:
-        silhouette.check_average(options["average"])
+    options = checked_options(chosen, options)
     for number, labels in enumerate(labelings):
         if np.shape(labels) != (len(points),):
             raise ValueError(

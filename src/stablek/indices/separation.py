@@ -15,14 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stablek import execution
-from stablek.indices.clusters import Clusters, centroids, of_one, scatter
+from stablek.indices.clusters import Clusters, centroids, check_metric, of_one, scatter
+from stablek.spherical import unit_rows
 
 __all__ = ["dunn", "xie_beni"]
 
 Floats = NDArray[np.float64]
 
 
-def dunn(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
+def dunn(
+    X: Any, labels: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None
+) -> float:
     """Dunn index; higher is better.
 
     Smallest distance between points of different clusters, over the largest distance inside a
@@ -35,6 +38,8 @@ def dunn(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
         Points.
     labels : array-like of shape (n_samples,)
         Cluster of each point. Each distinct value is a cluster, -1 too.
+    metric : {"euclidean", "cosine"}
+        "cosine" is 1 - cosine, for directions.
     n_jobs : int or None
         Number of threads, as in joblib.
 
@@ -43,7 +48,8 @@ def dunn(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     >>> dunn([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
     8.0
     """
-    return of_one(dunn_of, X, labels, n_jobs)
+    check_metric(metric)
+    return of_one(dunn_of, X, labels, n_jobs, metric=metric)
 
 
 def xie_beni(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
@@ -55,7 +61,7 @@ def xie_beni(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     Parameters
     ----------
     X, labels, n_jobs
-        As in `dunn`.
+        As in `dunn`. Distances are Euclidean.
 
     Examples
     --------
@@ -65,8 +71,12 @@ def xie_beni(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> float:
     return of_one(xie_beni_of, X, labels, n_jobs)
 
 
-def dunn_of(X: Floats, partitions: Sequence[Clusters], n_jobs: int | None) -> Floats:
+def dunn_of(
+    X: Floats, partitions: Sequence[Clusters], n_jobs: int | None, metric: str = "euclidean"
+) -> Floats:
     """Dunn index of every partition."""
+    if metric == "cosine":  # half the squared distance of unit rows
+        return np.square(dunn_of(unit_rows(X), partitions, n_jobs))
     tasks = [(X, clusters) for clusters in partitions]
     widths = np.array(execution.run(_width, tasks, n_jobs=n_jobs, prefer="threads"), float)
     gaps = _separations(X, partitions)

@@ -10,19 +10,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from stablek import execution
 from stablek.blocks import blocks
-from stablek.indices.clusters import Clusters, checked, of_one, refine
+from stablek.indices.clusters import Clusters, check_metric, checked, of_one, refine
+from stablek.spherical import unit_rows
 
 __all__ = ["silhouette", "silhouette_samples"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Average = Literal["micro", "macro"]
+Metric = Literal["euclidean", "cosine"]
 
+_ROUNDING = 1e-14  # mean cosine distance of rows in one direction
 _ROWS = 256  # points whose distance sums are in memory at a time
 
 
 def silhouette(
-    X: Any, labels: ArrayLike, *, average: Average = "micro", n_jobs: int | None = None
+    X: Any,
+    labels: ArrayLike,
+    *,
+    average: Average = "micro",
+    metric: Metric = "euclidean",
+    n_jobs: int | None = None,
 ) -> float:
     """Silhouette; higher is better, between -1 and 1.
 
@@ -39,6 +47,8 @@ def silhouette(
     average : {"micro", "macro"}
         "micro" is the mean over points, as in scikit-learn. "macro" is the mean over clusters of
         the mean of each cluster.
+    metric : {"euclidean", "cosine"}
+        "cosine" is 1 - cosine, for directions. Its time grows with N, not with N squared.
     n_jobs : int or None
         Number of threads, as in joblib.
 
@@ -48,15 +58,18 @@ def silhouette(
     0.888545
     """
     check_average(average)
-    return of_one(silhouette_of, X, labels, n_jobs, average=average)
+    check_metric(metric)
+    return of_one(silhouette_of, X, labels, n_jobs, average=average, metric=metric)
 
 
-def silhouette_samples(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) -> Floats:
+def silhouette_samples(
+    X: Any, labels: ArrayLike, *, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Floats:
     """Silhouette of each point.
 
     Parameters
     ----------
-    X, labels, n_jobs
+    X, labels, metric, n_jobs
         As in `silhouette`.
 
     Returns
@@ -68,8 +81,9 @@ def silhouette_samples(X: Any, labels: ArrayLike, *, n_jobs: int | None = None) 
     >>> silhouette_samples([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]).round(3)
     array([0.895, 0.882, 0.882, 0.895])
     """
+    check_metric(metric)
     points, clusters = checked(X, labels)
-    return np.asarray(silhouettes_of(points, [clusters], n_jobs)[0])
+    return np.asarray(silhouettes_of(points, [clusters], n_jobs, metric=metric)[0])
 
 
 def check_average(average: str) -> None:
@@ -79,10 +93,14 @@ def check_average(average: str) -> None:
 
 
 def silhouette_of(
-    X: Floats, partitions: Sequence[Clusters], n_jobs: int | None, average: Average = "micro"
+    X: Floats,
+    partitions: Sequence[Clusters],
+    n_jobs: int | None,
+    average: Average = "micro",
+    metric: Metric = "euclidean",
 ) -> Floats:
     """Silhouette of every partition."""
-    values = silhouettes_of(X, partitions, n_jobs)
+    values = silhouettes_of(X, partitions, n_jobs, metric=metric)
     if average == "micro":
         return np.asarray(values.mean(axis=1))
     means = [
@@ -97,11 +115,15 @@ def silhouettes_of(
     partitions: Sequence[Clusters],
     n_jobs: int | None,
     rows: Ints | None = None,
+    metric: Metric = "euclidean",
 ) -> Floats:
     """Silhouette of all points, or of some rows, in every partition: (n_partitions, n_rows)."""
     from stablek.kernels.distances import distance_sums
 
     rows = np.arange(len(X)) if rows is None else rows
+    if metric == "cosine":
+        units = unit_rows(X)
+        return np.stack([_cosine_silhouettes(units, clusters, rows) for clusters in partitions])
     atoms = refine(partitions)
     order = np.argsort(atoms.codes, kind="stable")
     members = order[atoms.starts[:-1]]  # one point of each atom
@@ -123,6 +145,17 @@ def silhouettes_of(
 
     tasks = [(rows[part],) for part in blocks(len(rows), _ROWS)]
     return np.concatenate(execution.run(of_block, tasks, n_jobs=n_jobs, prefer="threads"), axis=1)
+
+
+def _cosine_silhouettes(units: Floats, clusters: Clusters, rows: Ints) -> Floats:
+    """Silhouettes by cosine distance: the sum of 1 - u . v over a cluster is linear in its sum."""
+    totals = np.stack([np.bincount(clusters.codes, column) for column in units.T], axis=1)
+    values = np.empty(len(rows))
+    for part in blocks(len(rows)):
+        sums = clusters.sizes - units[rows[part]] @ totals.T
+        sums[sums < _ROUNDING * clusters.sizes] = 0.0
+        values[part] = _silhouettes(sums, clusters.codes[rows[part]], clusters.sizes)
+    return values
 
 
 def _silhouettes(sums: Floats, codes: Ints, sizes: Ints) -> Floats:

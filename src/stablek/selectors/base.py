@@ -87,7 +87,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(clusterer, "steps"):  # a Pipeline may scale
             warn_of_pipeline(clusterer)
         else:
-            warn_unequal_spread(X, getattr(self, "feature_names_in_", None))
+            warn_unequal_spread(X, getattr(self, "feature_names_in_", None), clusterer)
         reference = make_reference(
             X,
             clusterer,

@@ -99,7 +99,7 @@ def make_block_reference(selector: Any, blocks: Blocks, clusterer: Any) -> Block
     title = "reading" if getattr(selector, "verbose", 0) else None
     found = surveyed(blocks, selector.sample_rows, entropy, title)
     if not hasattr(clusterer, "steps"):  # a Pipeline may scale
-        warn_unequal_spread(found.sample, blocks.names)
+        warn_unequal_spread(found.sample, blocks.names, clusterer)
     sample = make_reference(
         found.sample,
         clusterer,
@@ -245,7 +245,8 @@ def _family(engine: Engine) -> Any:
 
     if isinstance(engine, MixtureEngine):
         return BlockMixtures
-    return BlockKMeans if isinstance(engine, KMeansEngine) else None
+    # The engine of spherical K-means is a subclass, and has no blocks.
+    return BlockKMeans if type(engine) is KMeansEngine else None
 
 
 def _why_not(clusterer: Any) -> str:

@@ -100,8 +100,9 @@ def compare(
     for clusterer in named.values():
         if hasattr(clusterer, "steps"):
             warn_of_pipeline(clusterer)
-    if not all(hasattr(clusterer, "steps") for clusterer in named.values()):
-        warn_unequal_spread(data, columns)
+    plain = [each for each in named.values() if not hasattr(each, "steps")]
+    if plain:
+        warn_unequal_spread(data, columns, *plain)
     rows: list[ComparisonRow] = []
     seconds = {}
     for name, clusterer in named.items():

@@ -20,6 +20,7 @@ from stablek.results import ClusterStability, Group, Partition, Request, Stabili
 from stablek.searching import find_param_name
 from stablek.seeding import entropy_of
 from stablek.settings import make_setting, noise_levels, warn_unequal_spread
+from stablek.spherical import as_seen_by
 
 __all__ = ["PartitionEvaluation", "between_stability", "evaluate_partition", "within_stability"]
 
@@ -76,7 +77,7 @@ def evaluate_partition(
     n_perturbations: int = 10,
     epsilons: Any = "auto",
     n_epsilons: int = 10,
-    noise_scale: Literal["feature", "global"] = "feature",
+    noise_scale: Literal["auto", "feature", "global"] = "auto",
     similarity: str | Callable[..., float] = "ari",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -116,9 +117,10 @@ random_state, n_jobs
     """
     names = validation.column_names(X)
     X, labels = _check(X, labels)
-    warn_unequal_spread(X, names)
     clusterer = KMeans(n_init=10) if clusterer is None else clusterer
     validation.check_clusterer(clusterer)
+    warn_unequal_spread(X, names, clusterer)
+    X = as_seen_by(clusterer, X)
     setting = make_setting(
         X,
         clusterer,

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 
+_METRICS = ("euclidean", "cosine")
 _OF_CENTROIDS = ("calinski_harabasz", "davies_bouldin", "ray_turi", "wemmert_gancarski")
 
 
@@ -187,6 +188,8 @@ class Silhouette(IndexSelector):
     average : {"micro", "macro"}, default="micro"
         "micro" is the mean over points, as in scikit-learn. "macro" is the mean over clusters of
         their means, which the study's table uses.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" is 1 - cosine, for directions.
     """
 
     method = "silhouette"
@@ -197,6 +200,7 @@ class Silhouette(IndexSelector):
         *,
         k_range: Sequence[Any] | None = None,
         average: Literal["micro", "macro"] = "micro",
+        metric: Literal["euclidean", "cosine"] = "euclidean",
         sample_size: int | None = None,
         param_name: str | None = None,
         random_state: Any = None,
@@ -211,13 +215,15 @@ class Silhouette(IndexSelector):
             n_jobs=n_jobs,
         )
         self.average = average
+        self.metric = metric
 
     def _check(self) -> None:
         super()._check()
         validation.check_choice("average", self.average, ["micro", "macro"])
+        validation.check_choice("metric", self.metric, _METRICS)
 
     def _options(self) -> dict[str, Any]:
-        return {"average": self.average}
+        return {"average": self.average, "metric": self.metric}
 
 
 class DaviesBouldin(IndexSelector):
@@ -241,9 +247,45 @@ class CalinskiHarabasz(IndexSelector):
 
 
 class Dunn(IndexSelector):
-    """Choose K by the `stablek.indices.dunn` index; see `IndexSelector`."""
+    """Choose K by the `stablek.indices.dunn` index; see `IndexSelector`.
+
+    Parameters
+    ----------
+    clusterer, k_range, sample_size, param_name, random_state, n_jobs
+        As in `IndexSelector`.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" is 1 - cosine, for directions.
+    """
 
     method = "dunn"
+
+    def __init__(
+        self,
+        clusterer: Any = None,
+        *,
+        k_range: Sequence[Any] | None = None,
+        metric: Literal["euclidean", "cosine"] = "euclidean",
+        sample_size: int | None = None,
+        param_name: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            clusterer,
+            k_range=k_range,
+            sample_size=sample_size,
+            param_name=param_name,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.metric = metric
+
+    def _check(self) -> None:
+        super()._check()
+        validation.check_choice("metric", self.metric, _METRICS)
+
+    def _options(self) -> dict[str, Any]:
+        return {"metric": self.metric}
 
 
 class XieBeni(IndexSelector):

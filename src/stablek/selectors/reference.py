@@ -15,6 +15,7 @@ from stablek.execution import run
 from stablek.paths import reference_partitions
 from stablek.results import Partition, Request
 from stablek.searching import find_param_name
+from stablek.spherical import as_seen_by
 from stablek.validation import check_clusterer
 from stablek.warning import warn_user
 
@@ -131,7 +132,9 @@ def make_reference(
     name = find_param_name(clusterer, param_name)
     values_are_k = name.rpartition("__")[2] in COUNT_NAMES
     chosen = engine_for(clusterer, name, values_are_k=values_are_k, engine=engine)
-    return Reference(X, clusterer, name, values_are_k, chosen, entropy, n_jobs)
+    return Reference(
+        as_seen_by(clusterer, X), clusterer, name, values_are_k, chosen, entropy, n_jobs
+    )
 
 
 def partitions_of(

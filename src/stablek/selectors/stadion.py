@@ -72,8 +72,9 @@ class Stadion(BaseSelector):
         the number of features.
     n_epsilons : int, default=10
         Number of noise levels of "auto", epsilon 0 included.
-    noise_scale : {"feature", "global"}, default="feature"
-        Noise in units of each feature's own standard deviation, or of one pooled value.
+    noise_scale : {"auto", "feature", "global"}, default="auto"
+        Noise in units of each feature's own standard deviation, or of one pooled value. "auto" is
+        "global" for `stablek.SphericalKMeans`, whose features have one unit, else "feature".
     similarity : str or callable, default="ari"
         A name from `stablek.similarity.SIMILARITIES`, or ``f(labels, perturbed_labels)``.
     aggregation : {"max", "mean"} or callable, default="max"
@@ -184,7 +185,7 @@ class Stadion(BaseSelector):
         n_perturbations: int = 10,
         epsilons: Any = "auto",
         n_epsilons: int = 10,
-        noise_scale: Literal["feature", "global"] = "feature",
+        noise_scale: Literal["auto", "feature", "global"] = "auto",
         similarity: str | Callable[..., float] = "ari",
         aggregation: str | Callable[[Floats], float] = "max",
         one_cluster: Literal["test", "crossing", "never"] = "test",

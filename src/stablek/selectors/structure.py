@@ -17,7 +17,7 @@ from stablek.engines import Setting
 from stablek.reference_sets import REFERENCE_SETS, resolve_reference_sets
 from stablek.results import StructureTest
 from stablek.selectors.reference import Reference, make_reference
-from stablek.settings import make_setting, noise_levels
+from stablek.settings import make_setting, noise_levels, resolve_noise_scale
 from stablek.structure import (
     LARGEST_SHARE,
     CannotClusterError,
@@ -56,7 +56,7 @@ def structure_test(
     max_test_rows: int = 1000,
     relabel: Literal["auto", "refit", "extend", "predict"] = "auto",
     perturbation: str | Callable[..., Any] = "uniform",
-    noise_scale: Literal["feature", "global"] = "feature",
+    noise_scale: Literal["auto", "feature", "global"] = "auto",
     similarity: str | Callable[..., float] = "ari",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -147,16 +147,20 @@ def run_on_data(
     check_enough_rows(X)
     k_values = [k for k in validation.check_k_range(k_range, len(X)) if k > 1]
     validation.check_distinct(X, 2)
-    rows = _sample(X, max_test_rows, entropy)
     reference = make_reference(
-        rows, _few_restarts(clusterer), None, entropy=entropy, n_jobs=n_jobs
+        _sample(X, max_test_rows, entropy),
+        _few_restarts(clusterer),
+        None,
+        entropy=entropy,
+        n_jobs=n_jobs,
     )
+    rows, kind = reference.X, resolve_noise_scale(noise_scale, reference.clusterer)
     setting = make_setting(
         rows,
         reference.clusterer,
         entropy=entropy,
         perturbation=perturbation,
-        scale=noise_scale,
+        scale=kind,
         similarity=similarity,
         relabel=relabel,
     )
@@ -165,7 +169,7 @@ def run_on_data(
     tested = coarse_values(k_values, min(len(rows), LARGEST_SHARE * n_distinct))
     return run_test(
         rows,
-        Protocol(reference.engine, tested, epsilons, setting, noise_scale),
+        Protocol(reference.engine, tested, epsilons, setting, kind),
         resolve_reference_sets(reference_sets),
         alpha=float(alpha),
         n_sets=int(n_reference_sets),

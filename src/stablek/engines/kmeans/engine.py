@@ -242,11 +242,13 @@ def _references(
     X: Floats, requests: Sequence[Request], parameters: KMeansParameters
 ) -> list[tuple[Partition, ...]]:
     """Partitions of one batch of requests."""
-    from stablek.engines.kmeans.fits import fit, labels_of
+    from stablek.engines.kmeans.fits import fit, labels_of, put_on_sphere
 
     plan = _plan(X, requests)
     # What `fit` returns is as large as X, and `labels_of` needs as much: it is not kept.
     centers = fit(X, X, plan, None, parameters).centers_of_points(X.shape[1])
+    if parameters.spherical:
+        put_on_sphere(X, plan, centers)
     labels, first_label = labels_of(X, plan, centers)
     result = []
     f = first = 0

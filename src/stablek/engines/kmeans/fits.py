@@ -14,7 +14,12 @@ from stablek.kernels.kmeans.boxes import compact_sets
 from stablek.kernels.kmeans.gram import gram_race_memory
 from stablek.kernels.kmeans.gram_race import race_gram
 from stablek.kernels.kmeans.lloyd import tile_race_memory
-from stablek.kernels.kmeans.point_sets import center_sets, label_fits, load_sets
+from stablek.kernels.kmeans.point_sets import (
+    center_sets,
+    label_fits,
+    load_sets,
+    normalize_sets,
+)
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import draw_starts, draws_memory
 from stablek.kernels.kmeans.tile_race import race_tiles
@@ -30,6 +35,7 @@ __all__ = [
     "lloyd",
     "load",
     "nearest_labels",
+    "put_on_sphere",
 ]
 
 Floats = NDArray[np.float64]
@@ -141,8 +147,7 @@ def fit(
         epsilons=plan.epsilons[source],
         fit_sets=fit_sets,
     )
-    sets = load(X, noise, plan)
-    center_sets(sets)
+    sets = _loaded(X, noise, plan, parameters)
     owner = np.repeat(fit_sets, plan.k_values)
     centers = np.full((len(owner), sets.mean.shape[1]), np.nan)
     if guides is not None:
@@ -156,6 +161,16 @@ def fit(
         boxed = np.flatnonzero(set_ways == ways.BOXES)
         _fit_in_tiles(sets, _some(plan.fits, ~by_gram), boxed, parameters, centers)
     return Fitted(plan, sets, centers)
+
+
+def _loaded(X: Floats, noise: Floats, plan: FitPlan, parameters: KMeansParameters) -> PointSets:
+    """Load the points of a plan as a race needs them."""
+    sets = load(X, noise, plan)
+    if parameters.spherical:
+        normalize_sets(sets)
+    else:
+        center_sets(sets)
+    return sets
 
 
 def _some(fits: Fits, chosen: NDArray[np.bool_]) -> Fits:
@@ -194,8 +209,7 @@ def _draw(sets: PointSets, fits: Fits, parameters: KMeansParameters) -> tuple[In
 def labels_of_runs(X: Floats, plan: FitPlan, parameters: KMeansParameters) -> list[Ints]:
     """Labels of each of the ``n_init`` runs of each fit, (n_init, n): they do not race."""
     n_init, n_fits = parameters.n_init, len(plan.k_values)
-    sets = load(X, X, plan)
-    center_sets(sets)
+    sets = _loaded(X, X, plan, parameters)
     order, first_order, order_k = _draw(sets, plan.fits, parameters)
     # Run s of fit f is fit f * n_init + s, which starts from given centers.
     runs = plan._replace(
@@ -222,6 +236,18 @@ def _labels(sets: PointSets, plan: FitPlan, centers: Floats) -> tuple[NDArray[np
     scratch = scores_memory(k, sets.mean.shape[1], k)
     label_fits(sets, plan.fits, centers, scratch, labels, first_label)
     return labels, first_label
+
+
+def put_on_sphere(X: Floats, plan: FitPlan, centers: Floats) -> None:
+    """Give fitted centers length 1. A single cluster had no race, and gets its center here."""
+    first_center = plan.fits.first_center
+    for f in np.flatnonzero(plan.k_values == 1):
+        first = plan.first_row[plan.fit_sets[f]]
+        rows = plan.rows[first : first + plan.sizes[plan.fit_sets[f]]]
+        total = X[rows].sum(axis=0)
+        centers[first_center[f]] = total if total.any() else X[rows[0]]
+    length = np.sqrt(np.einsum("ij,ij->i", centers, centers))
+    centers /= np.where(length > 0.0, length, 1.0)[:, None]
 
 
 def labels_of(X: Floats, plan: FitPlan, centers: Floats) -> tuple[NDArray[np.int32], Ints]:

@@ -106,7 +106,9 @@ def refitted_sums(
     ndarray of shape (n_partitions, n_epsilons, 7)
     """
     noise = scaled_noise(X, draw, 0, len(X), setting)
-    subspace = Subspace.of(X, noise) if ways.uses_subspace(*X.shape) else None
+    # The subspace has another origin, from which lengths are not those of the points.
+    small = ways.uses_subspace(*X.shape) and not parameters.spherical
+    subspace = Subspace.of(X, noise) if small else None
     if subspace is not None:
         X, noise = subspace.coordinates(X), noise @ subspace.axes
     n_levels = len(epsilons)

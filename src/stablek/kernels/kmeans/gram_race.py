@@ -7,6 +7,7 @@ algorithm reads a feature again, and a point that changes its cluster costs one 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -212,7 +213,11 @@ def _relocate(work: GramRace, fit: Fit) -> bool:
 
 @inner
 def _update(work: GramRace, fit: Fit, s: int) -> tuple[float, float]:
-    """Move the centers to the means; return their squared shift and the inertia."""
+    """Move the centers to the means; return their squared shift and the inertia.
+
+    On the sphere the sum of a cluster is divided by its length, not by the number of its points;
+    see `_update` in `stablek.kernels.kmeans.lloyd`.
+    """
     labels = work.labels
     at, members, half_squares = s * work.stride, work.members, work.half_squares
     for c in range(fit.k):
@@ -222,11 +227,18 @@ def _update(work: GramRace, fit: Fit, s: int) -> tuple[float, float]:
     shift, explained = 0.0, 0.0
     for c in range(fit.k):
         count = work.counts[at + c]
+        if fit.spherical and count > 0.0:
+            explained -= 0.5 * count
+            length = math.sqrt(max(members[c], 0.0))
+            # Points that cancel out leave any direction, so the count is as good a divisor.
+            count = work.counts[at + c] = length if length > 0.0 else count
         if count > 0.0:
             explained += members[c] / count
             new = 0.5 * members[c] / (count * count)
             shift += 2.0 * (half_squares[at + c] + new - work.common[c] / count)
             half_squares[at + c] = new
+    if fit.spherical:
+        explained *= 2.0
     return shift, max(fit.square - explained, 0.0)
 
 
@@ -269,7 +281,8 @@ def race_gram(
                 most = max(most, fits.k_values[other])
                 other += 1
             draw_gram_starts(n, most, parameters, work)
-        fit = Fit(n, k, sets.square[which], sets.tile_starts[which], False)
+        square, tile = sets.square[which], sets.tile_starts[which]
+        fit = Fit(n, k, square, tile, False, parameters.spherical)
         for s in range(n_init):
             for c in range(k):
                 _put_center(work, fit, s, c, work.order[s * most + c])

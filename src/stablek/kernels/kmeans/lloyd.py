@@ -5,6 +5,7 @@ A step labels all points, tile by tile, and adds to the sums of a cluster only w
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +101,7 @@ def lloyd(work: TileRace, fit: Fit, low: int, high: int, max_iter: int, limit: f
 
     A restart has converged when the squared shift of its centers is at most ``limit``.
     """
-    n, k, square, start, compact = fit
+    n, k, square, start, compact, spherical = fit
     points, boxes, totals = work.points, work.boxes, work.totals
     labels, inertia, decrease = work.labels, work.inertia, work.decrease
     running, active, distance, cost = work.running, work.active, work.distance, work.cost
@@ -171,7 +172,7 @@ def lloyd(work: TileRace, fit: Fit, low: int, high: int, max_iter: int, limit: f
             if not settled:
                 at = s * stride
                 relocated = _relocate(points, start, n, k, labels, s - low, centers, sums, at)
-                shift, now = _update(k, at, square, centers, sums)
+                shift, now = _update(k, at, square, centers, sums, spherical)
                 decrease[s] = inertia[s] - now
                 inertia[s] = now
                 settled = shift <= limit and not relocated
@@ -272,12 +273,21 @@ def _move(
 
 
 @inner
-def _update(k: int, at: int, square: float, centers: Floats, sums: Floats) -> tuple[float, float]:
-    """Move the centers to the means; return their squared shift and the inertia."""
+def _update(
+    k: int, at: int, square: float, centers: Floats, sums: Floats, spherical: bool
+) -> tuple[float, float]:
+    """Move the centers to the means; return their squared shift and the inertia.
+
+    On the sphere a center is the direction of the sum of its points. Then the inertia of m points
+    with the sum S is 2 m - 2 |S|.
+    """
     width = centers.shape[1]
     shift, explained = 0.0, 0.0
     for c in range(k):
         count = sums[at + c, width]
+        if spherical:
+            explained -= 0.5 * count
+            count = _length(sums, at + c, width)
         # A cluster stays empty only where all points coincide with centers; so does its center.
         if count > 0.0:
             for j in range(width):
@@ -286,7 +296,18 @@ def _update(k: int, at: int, square: float, centers: Floats, sums: Floats) -> tu
                 shift += gap * gap
                 explained += value * sums[at + c, j]
                 centers[at + c, j] = value
+    if spherical:
+        explained *= 2.0
     return shift, max(square - explained, 0.0)
+
+
+@inner
+def _length(sums: Floats, row: int, width: int) -> float:
+    """Length of a sum of points."""
+    square = 0.0
+    for j in range(width):
+        square += sums[row, j] * sums[row, j]
+    return math.sqrt(square)
 
 
 @inner

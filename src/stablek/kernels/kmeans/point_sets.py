@@ -20,7 +20,7 @@ from stablek.kernels.kmeans.tiles import (
     tiles_of,
 )
 
-__all__ = ["center_sets", "label_fits", "load_sets"]
+__all__ = ["center_sets", "label_fits", "load_sets", "normalize_sets"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -65,6 +65,14 @@ def center_sets(sets: PointSets) -> None:
         tiles /= sets.unit[owner, None, None]
         squares = np.einsum("tji,tji->t", tiles, tiles)
         np.add.reduceat(squares, first, out=sets.square)
+
+
+def normalize_sets(sets: PointSets) -> None:
+    """Divide each point by its length; the padding of tiles stays 0."""
+    tiles = sets.points.reshape(-1, sets.mean.shape[1], TILE)
+    length = np.sqrt(np.einsum("tji,tji->ti", tiles, tiles))
+    tiles /= np.where(length > 0.0, length, 1.0)[:, None, :]
+    sets.square[:] = sets.sizes
 
 
 @jit

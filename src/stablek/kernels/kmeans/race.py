@@ -54,13 +54,17 @@ def restarts_memory(n: int, k: int, n_init: int, batch: int) -> dict[str, Any]:
 
 
 class Fit(NamedTuple):
-    """One fit: k clusters of the n points from tile ``tile`` on, whose sum of squares is known."""
+    """One fit: k clusters of the n points from tile ``tile`` on, whose sum of squares is known.
+
+    If it is ``spherical``, all points and centers have length 1.
+    """
 
     n: int
     k: int
     square: float
     tile: int
     compact: bool
+    spherical: bool
 
 
 def make_race(

@@ -18,6 +18,7 @@ class KMeansParameters(NamedTuple):
 
     ``tol`` bounds the squared shift of the centers, relative to the sum of all variances.
     ``n_rounds`` is the largest number of rounds in which centers of the winner are swapped.
+    ``spherical`` keeps points and centers on the unit sphere.
     """
 
     seed: int
@@ -26,6 +27,7 @@ class KMeansParameters(NamedTuple):
     max_iter: int
     tol: float
     n_rounds: int = 3
+    spherical: bool = False
 
 
 class PointSets(NamedTuple):

@@ -104,7 +104,8 @@ def race_tiles(
                 for j in range(width):
                     raced[n_init * stride + c, j] = centers[first + c, j]
             stream(parameters.seed, -k, work.state)
-            _race(work, Fit(n, k, square, tile, sets.compact[which]), parameters, guided)
+            fit = Fit(n, k, square, tile, sets.compact[which], parameters.spherical)
+            _race(work, fit, parameters, guided)
         for c in range(k):
             for j in range(width):
                 centers[first + c, j] = raced[c, j] if k > 1 else 0.0
