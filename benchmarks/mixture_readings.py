@@ -1,4 +1,4 @@
-"""What could explain the wins of Stadion with Gaussian mixtures (docs/study.md, Table 1).
+"""What could explain the wins of Stadion with Gaussian mixtures (docs/study/table1.md).
 
     python -m benchmarks.mixture_readings covariances [n_sets]
     python -m benchmarks.mixture_readings refits [n_sets]

@@ -47,9 +47,9 @@ def _with_store(chosen: list[Run], protocol: Protocol, options: argparse.Namespa
     from study.report import page
 
     if options.command == "tables":
-        page.write_tables(store, protocol, options.docs)
+        page.write_tables(store, protocol, options.docs, options.only)
     else:
-        page.write_figures(store, protocol, options.docs)
+        page.write_figures(store, protocol, options.docs, options.only)
     return 0
 
 

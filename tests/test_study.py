@@ -71,17 +71,35 @@ def test_every_run_is_done_once(home, capsys):
     assert f"{len(runs)} of {len(runs)} runs are done" in capsys.readouterr().out
 
 
-def test_page_has_every_section_table_and_figure(docs):
-    page = (docs / "study.md").read_text(encoding="utf-8")
-    assert page.count("\n## ") == 10
-    assert page.index("**In short.**") < page.index("## Settings") < page.index("## Table 1")
+def pages(docs):
+    """Text of all pages: the overview and one for each section."""
+    files = [docs / "study.md", *sorted((docs / "study").glob("*.md"))]
+    return {file.stem: file.read_text(encoding="utf-8") for file in files}
+
+
+def test_pages_have_every_section_table_and_figure(docs):
+    found = pages(docs)
+    page = "\n".join(found.values())
+    sections = re.findall(r"\]\(study/(\w+)\.md\)", found["study"])
+    assert len(sections) == 8
+    assert sorted(sections) == sorted(set(found) - {"study"})
+    assert all(found[name].startswith("# ") for name in sections)
     assert "Not run yet" not in page
-    linked = set(re.findall(r"\]\(study/([^)]+)\)", page))
-    assert linked == {path.name for path in (docs / "study").iterdir()}
+    linked = set(re.findall(r"!\[[^]]*\]\(([^)]+)\)", page))
+    assert linked == {path.name for path in (docs / "study").iterdir() if path.suffix != ".md"}
     expected = {"differences_kmeans.svg", "importance.svg", "dimension.svg", "k_to_n.svg"}
     assert expected | {"jump_init.png", "cost.svg", "paths_three_gaussians.svg"} <= linked
     for number in ("7.58", "8.33", "17.07"):  # numbers of the paper
         assert number in page
+
+
+def test_tables_of_one_experiment(home, docs, tmp_path):
+    options = ["--plan", "tiny", "--home", home, "--docs", tmp_path, "--only", "similarity"]
+    assert study("tables", *options) == 0
+    assert study("figures", *options) == 0
+    found = pages(tmp_path)
+    assert set(found) == {"study", "similarity"}
+    assert all(pages(docs)[name] == text for name, text in found.items())
 
 
 def test_wins_of_the_table_are_those_of_the_rows(home, docs):
@@ -104,8 +122,9 @@ def test_rows_of_a_part_are_missing_and_said_so(tmp_path):
     filters = ["--only", "table1", "--algorithm", "kmeans", "--fit", "judge", "stadion_extend"]
     assert study("run", "--plan", "tiny", "--home", tmp_path, *filters) == 0
     assert study("tables", "--plan", "tiny", "--home", tmp_path, "--docs", tmp_path) == 0
-    page = (tmp_path / "study.md").read_text(encoding="utf-8")
-    assert page.count("Not run yet.") == 6
+    found = pages(tmp_path)
+    assert sum(text.count("Not run yet.") for text in found.values()) == 6
+    page = found["table1"]
     # 14 of 21 methods were run. The others have only the paper's numbers.
     assert "| Stadion-max | 7.46 | – | 50 | – |" in page
     assert "Ranks among 14 of 21 methods on 2 of 2 data sets" in page
@@ -161,7 +180,7 @@ def test_committed_rows_are_taken_over(home, docs, tmp_path, capsys):
     assert study("run", "--plan", "tiny", "--home", tmp_path) == 0
     assert "0 tasks to do" in capsys.readouterr().err
     assert study("tables", "--plan", "tiny", "--home", tmp_path, "--docs", tmp_path) == 0
-    assert (tmp_path / "study.md").read_text() == (docs / "study.md").read_text()
+    assert pages(tmp_path) == pages(docs)
     for path in (home / "results").glob("*.csv"):
         assert (tmp_path / "results" / path.name).read_text() == path.read_text()
 

@@ -1,8 +1,8 @@
-"""Write the tables, the figures and the page of the study from the finished rows."""
+"""Write the tables, the figures and the pages of the study from the finished rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -40,9 +40,10 @@ REMARKS = Path(__file__).parent.parent / "remarks"
 _INTRODUCTION = """# The study
 
 We ran every experiment of the paper (Mourer et al., 2023) and of its supplement again with
-stablek. The tables show the paper's numbers beside ours. `python -m study tables` generates this
-page from the rows in `study/results/`, whether or not they agree with the paper. The page says
-what has not been run. Nothing was tuned to a data set.
+stablek. The tables show the paper's numbers beside ours. `python -m study tables` generates these
+pages from the rows in `study/results/`, whether or not they agree with the paper. They say what
+has not been run. Nothing was tuned to a data set. [The study in one page](findings.md) is the
+summary.
 """
 
 _SETTINGS = """## Settings
@@ -75,7 +76,8 @@ python -m study run --jobs 2              # everything; you can stop it and resu
 python -m study run --only table1 --algorithm kmeans --minutes 30
 python -m study run --backend dask --scheduler tcp://host:8786
 python -m study status
-python -m study tables                    # this page and study/results/tables/
+python -m study tables                    # these pages and study/results/tables/
+python -m study tables --only structure   # the overview and the pages of one experiment
 python -m study figures                   # docs/study/
 ```
 
@@ -97,38 +99,61 @@ def _stem(module: ModuleType) -> str:
     return module.__name__.rpartition(".")[2]
 
 
+def _experiment(module: ModuleType) -> str:
+    return _NEEDS.get(module, _stem(module))
+
+
+def _sections(only: Sequence[str] | None) -> list[ModuleType]:
+    return [module for module in SECTIONS if only is None or _experiment(module) in only]
+
+
 def _blocks(module: ModuleType, frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    experiment = _NEEDS.get(module, _stem(module))
-    if (frame["experiment"] == experiment).any():
+    if (frame["experiment"] == _experiment(module)).any():
         yield from module.section(frame, protocol)
     else:
         yield "Not run yet."
 
 
-def write_tables(store: Store, protocol: Protocol, docs: Path) -> None:
-    """Write the page, and a CSV file for each table."""
+def write_tables(
+    store: Store, protocol: Protocol, docs: Path, only: Sequence[str] | None = None
+) -> None:
+    """Write the overview, a page for each section, and a CSV file for each table.
+
+    ``only`` names the experiments whose sections are written; None writes all.
+    """
     runs, frame = _loaded(store, protocol)
     store.export()
     folder = store.results / "tables"
     folder.mkdir(parents=True, exist_ok=True)
-    settings = _SETTINGS.format(**vars(protocol))
-    text = [_INTRODUCTION, _remarks("summary"), settings, _status(runs, frame).markdown()]
-    for module in SECTIONS:
-        text.append(f"## {module.TITLE}")
+    pages = docs / "study"
+    pages.mkdir(parents=True, exist_ok=True)
+    for module in _sections(only):
+        text = [f"# {module.TITLE}", _remarks(_stem(module))]
         for block in _blocks(module, frame, protocol):
             if isinstance(block, Table):
                 (folder / f"{block.name}.csv").write_text(block.csv(), encoding="utf-8")
                 if block.on_page:
                     text.append(block.markdown())
             elif isinstance(block, Drawing):
-                text.append(f"![{block.caption}](study/{block.file})\n\n*{block.caption}*")
+                text.append(f"![{block.caption}]({block.file})\n\n*{block.caption}*")
             else:
                 text.append(block)
-        text.append(_remarks(_stem(module)))
-    text.append(_HOW)
-    docs.mkdir(parents=True, exist_ok=True)
-    page = "\n\n".join(part.strip() for part in text if part)
-    (docs / "study.md").write_text(page + "\n", encoding="utf-8")
+        _write(pages / f"{_stem(module)}.md", text)
+    settings = _SETTINGS.format(**vars(protocol))
+    status = _status(runs, frame).markdown()
+    _write(docs / "study.md", [_INTRODUCTION, _contents(), settings, status, _HOW])
+
+
+def _write(file: Path, text: list[str]) -> None:
+    file.write_text("\n\n".join(part.strip() for part in text if part) + "\n", encoding="utf-8")
+
+
+def _contents() -> str:
+    """The sections, for readers of the file and of the site."""
+    lines = [f"- [{module.TITLE}](study/{_stem(module)}.md)" for module in SECTIONS]
+    tree = ["```{toctree}", ":hidden:", ""]
+    tree += [f"study/{_stem(module)}" for module in SECTIONS]
+    return "\n".join(["## Sections", "", *lines, "", *tree, "```"])
 
 
 def _remarks(name: str) -> str:
@@ -160,15 +185,17 @@ def _status(runs: list, frame: pd.DataFrame) -> Table:
     return Table("status", "What has been run", columns, body, note)
 
 
-def write_figures(store: Store, protocol: Protocol, docs: Path) -> None:
-    """Write every figure of the page."""
+def write_figures(
+    store: Store, protocol: Protocol, docs: Path, only: Sequence[str] | None = None
+) -> None:
+    """Write the figures of all sections, or of those of some experiments."""
     import matplotlib
 
     matplotlib.use("Agg")
     folder = docs / "study"
     folder.mkdir(parents=True, exist_ok=True)
     _, frame = _loaded(store, protocol)
-    for module in SECTIONS:
+    for module in _sections(only):
         for block in _blocks(module, frame, protocol):
             if isinstance(block, Drawing):
                 save(block, folder)
