@@ -165,8 +165,8 @@ def _text(
         "p = 10, all parameters at their defaults (K 1..20, omega 2..5, D = 10, 10 levels, at "
         "most 20 passes, a sample of 100,000 rows), two threads; one process each. Ratios are of "
         "CPU times, since other work may share the machine. Targets: at 10,000,000 rows below "
-        "2048 MB and at most 1.5x of the time per row of memory; growth at most 1.1x of that of the "
-        "rows.\n\n"
+        "2048 MB and at most 1.5x of the time per row of memory; growth at most 1.1x of that of "
+        "the rows.\n\n"
         + table(
             ["data", "N", "s", "CPU s", "CPU us per row", "peak MB", "of memory", "passes"], rows
         )
@@ -209,9 +209,9 @@ def _beyond(
         "Dask moves these bytes for K 1..20, p = 10, D = 10 and 10 levels. They do not depend on "
         f"N: the models, {models:.2f} MB, once to each worker in a pass; the result that the "
         f"client receives, {sums:.2f} MB for a Lloyd step and {sums + tables:.1f} MB for the pass "
-        "with noise; the result of a task of 262,144 rows, of the same size. The number of tasks grows "
-        "with N, so the bytes of all results together do. A worker merges eight results at a time "
-        "and reads those of other workers over the network.\n\n"
+        "with noise; the result of a task of 262,144 rows, of the same size. The number of tasks "
+        "grows with N, so the bytes of all results together do. A worker merges eight results at "
+        "a time and reads those of other workers over the network.\n\n"
         + table(
             [
                 "N",
