@@ -1,6 +1,7 @@
 """Data in blocks: memory, time per row against data in memory, growth, and what Dask adds.
 
-python -m benchmarks.run blocks
+python -m benchmarks.run blocks                     # 1 and 10 million rows: hours on two cores
+python -m benchmarks.blocks 200000 2000000          # the same section with other numbers of rows
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 
 from stablek.blockwise.layout import Layout
 
-LARGEST = 10_000_000
+ROWS = (1_000_000, 10_000_000)
+DASK_ROWS = 500_000
 OPTIONS = """
 import json, sys
 import numpy as np
@@ -26,9 +28,11 @@ from sklearn.cluster import KMeans
 from stablek import Stadion
 
 def selector(**options):
-    return Stadion(KMeans(n_init=10), k_range=range(1, 6), relabel="extend",
-                   one_cluster="crossing", epsilons=np.linspace(0, np.sqrt(10), 10),
-                   n_perturbations=3, random_state=0, **options)
+    return Stadion(random_state=0, **options)
+
+def quick(**options):
+    return selector(k_range=range(1, 6), n_perturbations=3, one_cluster="never",
+                    max_rows_in_memory=1000, **options)
 
 def told(make, **more):
     started, cpu = perf_counter(), process_time()
@@ -41,12 +45,12 @@ def told(make, **more):
 """
 MEMORY = """
 X = np.load(sys.argv[1])
-selector(n_jobs=-1).fit(X[:1000])
+quick(n_jobs=-1).fit(X[:1000])
 told(lambda: selector(n_jobs=-1).fit(X))
 """
 BLOCKS = """
-selector(n_jobs=-1).fit(np.random.default_rng(0).normal(size=(1000, 10)))
-from stablek.blockwise import core, kmeans, threads
+quick(n_jobs=-1).fit(np.random.default_rng(0).normal(size=(1000, 10)))
+from stablek.blockwise import threads
 spent = {}
 reduce = threads.ThreadBlocks.reduce
 def timed(self, measure, title=None):
@@ -56,7 +60,7 @@ def timed(self, measure, title=None):
     spent.setdefault(name, []).append(process_time() - started)
     return result
 threads.ThreadBlocks.reduce = timed
-fit = selector(n_jobs=-1, max_rows_in_memory=1000, max_passes=5).fit
+fit = selector(n_jobs=-1, max_rows_in_memory=1000).fit
 told(lambda: fit(sys.argv[1]), spent=spent)
 """
 DASK = """
@@ -66,15 +70,15 @@ if __name__ == "__main__":
     workers = int(sys.argv[2])
     with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
         with Client(cluster):
-            X = np.load(sys.argv[1], mmap_mode="r")[:500_000]
+            X = np.load(sys.argv[1], mmap_mode="r")[:int(sys.argv[3])]
             X = da.from_array(X, chunks=(131_072, -1)).persist()
-            selector(max_rows_in_memory=1000, max_passes=2).fit(X[:20_000])
-            told(lambda: selector(max_rows_in_memory=1000, max_passes=5).fit(X))
+            quick(max_passes=2).fit(X[:20_000])
+            told(lambda: quick(max_passes=5).fit(X))
 """
 ONE_THREAD = """
 X = np.load(sys.argv[1], mmap_mode="r")
-selector(max_rows_in_memory=1000, max_passes=2).fit(X[:20_000])
-told(lambda: selector(max_rows_in_memory=1000, max_passes=5).fit(X[:500_000]))
+quick(max_passes=2).fit(X[:20_000])
+told(lambda: quick(max_passes=5).fit(X[:int(sys.argv[2])]))
 """
 
 
@@ -106,89 +110,123 @@ def _write(folder: str, n: int, centers: np.ndarray) -> str:
     return folder
 
 
-def measure(table: Callable[[list[str], list[list[str]]], str]) -> str:
-    """The section of the results; the temporary files take 1 GB."""
+def measure(
+    table: Callable[[list[str], list[list[str]]], str], sizes: tuple[int, int] = ROWS
+) -> str:
+    """The section of the results; the temporary files of 10 million rows take 1 GB."""
     centers = np.random.default_rng(1).uniform(-10, 10, size=(5, 10))
+    small, large = sizes
     with tempfile.TemporaryDirectory() as folder:
         import polars as pl
 
-        small = _write(os.path.join(folder, "small"), 1_000_000, centers)
+        files = _write(os.path.join(folder, "small"), small, centers)
         array = os.path.join(folder, "X.npy")
-        np.save(array, pl.read_parquet(small).to_numpy(order="c"))
+        np.save(array, pl.read_parquet(files).to_numpy(order="c"))
+        blocks = {small: _run(BLOCKS, files)}
         memory = _run(MEMORY, array)
-        blocks = {1_000_000: _run(BLOCKS, small)}
-        thread = _run(ONE_THREAD, array)
-        dask = {workers: _run(DASK, array, workers) for workers in (1, 2)}
+        n_dask = min(DASK_ROWS, small)
+        thread = _run(ONE_THREAD, array, n_dask)
+        dask = {workers: _run(DASK, array, workers, n_dask) for workers in (1, 2)}
         os.remove(array)
-        large = _write(os.path.join(folder, "large"), LARGEST, centers)
-        blocks[LARGEST] = _run(BLOCKS, large)
-    per_row = memory["cpu"] / 1e6
-    rows = [["memory", "1,000,000", *_numbers(memory, 1e6), "1.00x", ""]]
+        blocks[large] = _run(BLOCKS, _write(os.path.join(folder, "large"), large, centers))
+    return _text(table, memory, blocks, thread, dask, n_dask)
+
+
+def _text(
+    table: Callable[[list[str], list[list[str]]], str],
+    memory: dict[str, Any],
+    blocks: dict[int, dict[str, Any]],
+    thread: dict[str, Any],
+    dask: dict[int, dict[str, Any]],
+    n_dask: int,
+) -> str:
+    small, large = blocks
+    per_row = memory["cpu"] / small
+    rows = [["memory", f"{small:,}", *_numbers(memory, small), "1.00x", ""]]
     for n, result in blocks.items():
         ratio = result["cpu"] / n / per_row
         rows.append(
             ["Parquet", f"{n:,}", *_numbers(result, n), f"{ratio:.2f}x", str(result["passes"])]
         )
-    return _text(table, rows, blocks, thread, dask)
-
-
-def _text(
-    table: Callable[[list[str], list[list[str]]], str],
-    rows: list[list[str]],
-    blocks: dict[int, dict[str, Any]],
-    thread: dict[str, Any],
-    dask: dict[int, dict[str, Any]],
-) -> str:
-    growth = blocks[LARGEST]["cpu"] / blocks[1_000_000]["cpu"]
-    spent = blocks[LARGEST]["spent"]
+    growth = blocks[large]["cpu"] / blocks[small]["cpu"]
+    spent = blocks[large]["spent"]
+    raced = len(spent["step"]) - blocks[large]["passes"]
     passes = [
-        ["read, check and sample", *_cost(spent["_survey_block"])],
-        ["Lloyd step (the first: all centers move)", *_cost(spent["step"][:1])],
-        ["Lloyd step (mean of all)", *_cost(spent["step"])],
-        ["perturb: 3 draws, 10 levels", *_cost(spent["measure"])],
+        ["read, check and sample", *_cost(spent["_survey_block"], large)],
+        ["race of starts", *_cost(spent["step"][:raced], large)],
+        ["Lloyd step, the first: all centers move", *_cost(spent["step"][raced:][:1], large)],
+        ["Lloyd step, mean of all", *_cost(spent["step"][raced:], large)],
+        ["perturb: 10 draws, 10 levels", *_cost(spent["measure"], large)],
     ]
+    everything = sum(map(sum, spent.values()))
+    once = blocks[large]["cpu"] - everything
+    overhead = dask[1]["seconds"] / thread["seconds"]
     return (
-        "p = 10, K 1..5, omega 2..5, D = 3, 10 levels, K-means extend, two threads, at most 5 "
-        "passes (memory runs until the centers rest); one process each. Ratios are of CPU times, "
-        "since other work may share the machine. Targets: at 10,000,000 rows below 2048 MB and "
-        "at most 1.5x of the time per row of memory; growth at most 11x.\n\n"
+        "p = 10, all parameters at their defaults (K 1..20, omega 2..5, D = 10, 10 levels, at "
+        "most 20 passes, a sample of 100,000 rows), two threads; one process each. Ratios are of "
+        "CPU times, since other work may share the machine. Targets: at 10,000,000 rows below "
+        "2048 MB and at most 1.5x of the time per row of memory; growth at most 1.1x of that of "
+        "the rows.\n\n"
         + table(
             ["data", "N", "s", "CPU s", "CPU us per row", "peak MB", "of memory", "passes"], rows
         )
-        + f"\nGrowth from 1,000,000 to {LARGEST:,} rows: {growth:.1f}x.\n\n"
+        + f"\nGrowth from {small:,} to {large:,} rows: {growth:.1f}x for {large / small:.0f}x the "
+        + "rows.\n\n"
         + table(["pass", "runs", "CPU s per run", "CPU us per row"], passes)
-        + "\nDask, 500,000 rows and 5 passes: "
+        + f"\nThe rest, {once:.0f} s, is work on the sample, the structure test and the labels.\n"
+        + f"\nDask, {n_dask:,} rows, K 1..5, D = 3, 5 passes: "
         + f"one thread without Dask {thread['seconds']:.1f} s, one worker "
-        + f"{dask[1]['seconds']:.1f} s (overhead {dask[1]['seconds'] / thread['seconds']:.2f}x), "
+        + f"{dask[1]['seconds']:.1f} s (overhead {overhead:.2f}x), "
         + f"two workers {dask[2]['seconds']:.1f} s "
         + f"({dask[1]['seconds'] / dask[2]['seconds']:.2f}x as fast as one).\n\n"
-        + _beyond(blocks[LARGEST]["cpu"] / LARGEST, dask[1]["seconds"] / thread["seconds"], table)
+        + _beyond(everything / large, once, overhead, table)
     )
 
 
 def _beyond(
-    per_row: float, overhead: float, table: Callable[[list[str], list[list[str]]], str]
+    per_row: float,
+    once: float,
+    overhead: float,
+    table: Callable[[list[str], list[list[str]]], str],
 ) -> str:
     """Bytes of a pass, and the time of more rows on more workers by the measured cost."""
+    p, levels, draws, fan_in = 10, 10, 10, 8
+    layout = Layout(tuple(range(2, 21)), (), (2, 3, 4, 5))
+    centers = int(layout.starts[-1])
+    models, sums = 8 * centers * p / 1e6, 8 * centers * (3 + 2 * p) / 1e6
+    tables = 8 * int(layout.first_cell(levels)[-1]) * draws / 1e6
     rows = []
-    for largest, draws in ((5, 3), (20, 10)):
-        layout = Layout(tuple(range(2, largest + 1)), (), (2, 3, 4, 5))
-        centers, p = int(layout.starts[-1]), 10
-        cells = int(layout.first_cell(10)[-1]) * draws
+    for n in (1e9, 1e10):
+        tasks = int(np.ceil(n / 262_144))
+        merges = tasks / (fan_in - 1)  # of a tree with eight branches at each node
+        # A ratio below 1 is chance: the machine was busier during the other run.
+        minutes = (per_row * max(1.0, overhead) * n / 100 + once) / 60
         rows.append(
-            [f"K 1..{largest}, D = {draws}", f"{8 * centers * p / 1e6:.2f}",
-             f"{8 * centers * (3 + 2 * p) / 1e6:.2f}", f"{8 * cells / 1e6:.2f}"]
+            [f"{n:,.0f}", f"{tasks:,}", f"{tasks * sums / 1e3:,.1f}",
+             f"{tasks * (sums + tables) / 1e3:,.0f}", f"{merges / 100:,.0f}", f"{minutes:.0f}"]
         )  # fmt: skip
-    # A ratio below 1 is chance: the machine was busier during the other run.
-    minutes = [per_row * max(1.0, overhead) * n / 100 / 60 for n in (1e9, 1e10)]
     return (
-        "Megabytes of a pass (p = 10, 10 levels). None depends on N; the number of tasks, each of "
-        "262,144 rows, does. The client receives one merged result.\n\n"
-        + table(["work", "models to each worker", "sums of a task", "its tables"], rows)
-        + "\nBy the CPU time per row at 10,000,000 rows and the overhead of one Dask worker (at "
-        + "least 1), without the time to move results and to schedule, 100 "
-        + f"workers with one core each would take {minutes[0]:.0f} minutes for 1 billion rows and "
-        + f"{minutes[1]:.0f} minutes for 10 billion (K 1..5, D = 3, 5 passes).\n"
+        "Dask moves these bytes for K 1..20, p = 10, D = 10 and 10 levels. They do not depend on "
+        f"N: the models, {models:.2f} MB, once to each worker in a pass; the result that the "
+        f"client receives, {sums:.2f} MB for a Lloyd step and {sums + tables:.1f} MB for the pass "
+        "with noise; the result of a task of 262,144 rows, of the same size. The number of tasks "
+        "grows with N, so the bytes of all results together do. A worker merges eight results at "
+        "a time and reads those of other workers over the network.\n\n"
+        + table(
+            [
+                "N",
+                "tasks of a pass",
+                "GB of results, Lloyd step",
+                "GB of results, noise",
+                "merges of each of 100 workers",
+                "minutes on 100 workers",
+            ],
+            rows,
+        )
+        + "\nMinutes by the CPU time per row of all passes, the overhead of one Dask worker (at "
+        + "least 1), and the work that does not depend on N, on the client. 100 workers have one "
+        + "core each. The time to schedule tasks and to move results is not in them: it has not "
+        + "been measured on so many workers.\n"
     )
 
 
@@ -197,6 +235,12 @@ def _numbers(result: dict[str, Any], n: float) -> list[str]:
     return [f"{seconds:.0f}", f"{cpu:.0f}", f"{1e6 * cpu / n:.1f}", f"{peak / 2**20:.0f}"]
 
 
-def _cost(seconds: list[float]) -> list[str]:
-    mean = float(np.mean(seconds))
-    return [str(len(seconds)), f"{mean:.1f}", f"{1e6 * mean / LARGEST:.2f}"]
+def _cost(seconds: list[float], n: int) -> list[str]:
+    mean = float(np.mean(seconds)) if seconds else 0.0
+    return [str(len(seconds)), f"{mean:.1f}", f"{1e6 * mean / n:.2f}"]
+
+
+if __name__ == "__main__":
+    from benchmarks.run import table
+
+    print(measure(table, (int(sys.argv[1]), int(sys.argv[2]))))

@@ -15,6 +15,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.mixture import GaussianMixture
 
+from blockwise_cases import make_blocks_small
 from stablek import Stadion, compare
 from stablek.blockwise import core
 from stablek.indices import index_values
@@ -43,8 +44,7 @@ OPTIONS = {
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(core, "BLOCK_ROWS", 1024)
-    monkeypatch.setattr(core, "RUN_NUMBERS", 1024 * P)  # a task reads one block
+    make_blocks_small(monkeypatch, 1024, P)
 
 
 @pytest.fixture(scope="module")

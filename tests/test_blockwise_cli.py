@@ -1,4 +1,4 @@
-"""``stablek select`` on Parquet files that are read in blocks."""
+"""``stablek select`` and ``compare`` on Parquet files that are read in blocks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from stablek.blockwise import core
+from blockwise_cases import make_blocks_small
 from stablek.cli import _blocks, main
+from stablek.selectors.base import BaseSelector
 
 N = 6000
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(core, "BLOCK_ROWS", 512)
-    monkeypatch.setattr(core, "RUN_NUMBERS", 512 * 3)
+    make_blocks_small(monkeypatch, 512, 3)
     monkeypatch.setattr(_blocks, "MAX_ROWS_IN_MEMORY", 2000)
     monkeypatch.setattr(_blocks, "SAMPLE_ROWS", 1000)
     monkeypatch.setattr(_blocks, "_CHUNK", 700)
@@ -55,6 +55,26 @@ def test_select_streams_labels_and_reports_a_sample(data, capsys):
     means = summary["features"]["mean"]
     assert max(means) > 100  # the values of the file, not the standardized ones
     assert "random sample of 1,000 rows" in html.read_text()
+
+
+def test_compare_tells_which_rows_each_method_used(data, capsys, monkeypatch):
+    monkeypatch.setattr(BaseSelector, "max_rows_in_memory", 2000)
+    monkeypatch.setattr(BaseSelector, "sample_rows", 1000)
+    folder, _, _ = data
+    report = folder / "compared.json"
+    command = ["compare", str(folder / "part*.parquet"), "--id", "name", "--k", "2:4"]
+    command += ["--methods", "stadion,davies_bouldin,silhouette", "--one-cluster", "never"]
+    assert main([*command, "--json", str(report)]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("stadion: 3 clusters; votes: K = 3 by 3")
+    assert "6000 rows, 2 columns standardized; K = 2 to 4" in out
+    table = {line.split()[0]: line for line in out.splitlines() if " of 1000 " in line}
+    assert list(table) == ["silhouette"]
+    assert "used a sample of 1000 of 6000 rows: silhouette" in err
+    used = {row["method"]: row["rows"] for row in json.loads(report.read_text())}
+    assert used == {
+        "stadion": "all 6000", "davies_bouldin": "all 6000", "silhouette": "sample of 1000"
+    }  # fmt: skip
 
 
 def test_labels_as_text(data, capsys):

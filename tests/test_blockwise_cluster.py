@@ -14,28 +14,17 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from sklearn.datasets import make_blobs
+from sklearn.mixture import GaussianMixture
 
+from blockwise_cases import QUICK, make_blocks_small
 from stablek import Stadion
-from stablek.blockwise import core
 
 N, P = 4000, 2
-OPTIONS = {
-    "k_range": [2, 3],
-    "omega": [2],
-    "random_state": 0,
-    "n_perturbations": 1,
-    "n_epsilons": 3,
-    "one_cluster": "never",
-    "max_rows_in_memory": 100,
-    "sample_rows": 500,
-    "max_passes": 2,
-}
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(core, "BLOCK_ROWS", 256)
-    monkeypatch.setattr(core, "RUN_NUMBERS", 512 * P)
+    make_blocks_small(monkeypatch, 256, P, per_task=2)
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +40,12 @@ def cluster():
 
 
 def answer(fitted: Stadion) -> list[np.ndarray]:
+    best = fitted.best_estimator_
     return [
         fitted.paths_.between,
         fitted.paths_.clusters,
         fitted.scores_,
-        fitted.best_estimator_.cluster_centers_,
+        best.cluster_centers_ if hasattr(best, "cluster_centers_") else best.covariances_,
         np.asarray(fitted.labels_),
         np.asarray(fitted.point_stability_),
     ]
@@ -64,7 +54,7 @@ def answer(fitted: Stadion) -> list[np.ndarray]:
 @pytest.fixture
 def expected(X, tmp_path):
     np.save(tmp_path / "x.npy", X)
-    return answer(Stadion(**OPTIONS).fit(np.load(tmp_path / "x.npy", mmap_mode="r")))
+    return answer(Stadion(**QUICK).fit(np.load(tmp_path / "x.npy", mmap_mode="r")))
 
 
 def assert_same(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
@@ -78,7 +68,18 @@ def test_any_number_of_worker_processes_gives_the_same_bits(X, cluster, expected
             cluster.scale(n)
             client.wait_for_workers(n)
             array = da.from_array(X, chunks=(chunk, 1))
-            assert_same(answer(Stadion(**OPTIONS).fit(array)), expected)
+            assert_same(answer(Stadion(**QUICK).fit(array)), expected)
+
+
+def test_mixtures_have_the_same_bits_on_worker_processes(X, cluster, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    expected = answer(Stadion(GaussianMixture(), **QUICK).fit(mapped))
+    with Client(cluster) as client:
+        cluster.scale(2)
+        client.wait_for_workers(2)
+        array = da.from_array(X, chunks=(777, 1))
+        assert_same(answer(Stadion(GaussianMixture(), **QUICK).fit(array)), expected)
 
 
 def _kill_worker_once(chunk, marker, victim=None, block_info=None):
@@ -97,7 +98,7 @@ def test_a_killed_worker_does_not_change_the_bits(X, cluster, expected, tmp_path
     array = da.from_array(X, chunks=(777, P))
     fatal = array.map_blocks(_kill_worker_once, marker=str(marker), meta=np.empty((0, 0)))
     with Client(cluster):
-        found = answer(Stadion(**OPTIONS).fit(fatal))
+        found = answer(Stadion(**QUICK).fit(fatal))
     assert marker.exists()
     assert_same(found, expected)
 
@@ -114,7 +115,7 @@ def test_interrupt_ends_soon_and_leaves_the_client_usable(X, cluster):
         started = time.monotonic()
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            Stadion(**OPTIONS).fit(array)
+            Stadion(**QUICK).fit(array)
         assert time.monotonic() - started < 10
         assert client.submit(sum, [1, 2]).result(timeout=30) == 3
 
@@ -151,7 +152,7 @@ def test_a_lost_scheduler_is_one_clear_error(X, tmp_path):
             Client(address, timeout=60),
             pytest.raises(RuntimeError, match="the Dask cluster failed"),
         ):
-            Stadion(**OPTIONS).fit(array)
+            Stadion(**QUICK).fit(array)
     finally:
         for process in (scheduler, worker):
             process.kill()

@@ -12,27 +12,16 @@ import polars as pl
 import pytest
 from sklearn.datasets import make_blobs
 
+from blockwise_cases import QUICK, make_blocks_small
 from stablek import Stadion
-from stablek.blockwise import core, parquet
+from stablek.blockwise import parquet
 
 N = 3000
-OPTIONS = {
-    "k_range": [2, 3],
-    "omega": [2],
-    "random_state": 0,
-    "n_perturbations": 1,
-    "n_epsilons": 3,
-    "one_cluster": "never",
-    "max_rows_in_memory": 100,
-    "sample_rows": 500,
-    "max_passes": 3,
-}
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(core, "BLOCK_ROWS", 256)
-    monkeypatch.setattr(core, "RUN_NUMBERS", 512 * 2)
+    make_blocks_small(monkeypatch, 256, 2, per_task=2)
 
 
 @pytest.fixture
@@ -41,7 +30,7 @@ def frame():
 
 
 def fit(X, **changes):
-    return Stadion(**{**OPTIONS, **changes}).fit(X)
+    return Stadion(**{**QUICK, **changes}).fit(X)
 
 
 def test_a_truncated_file_is_named(frame, tmp_path):
@@ -192,43 +181,3 @@ def test_inertia_is_squared_also_without_convergence(frame):
         centers = fitted.best_estimator_.cluster_centers_
         gaps = np.square(X[:, None] - centers).sum(axis=2).min(axis=1)
         assert fitted.best_estimator_.inertia_ == pytest.approx(gaps.sum(), rel=1e-12)
-
-
-def inertia(X, labels):
-    return sum(np.square(X[labels == k] - X[labels == k].mean(axis=0)).sum() for k in set(labels))
-
-
-@pytest.mark.parametrize("n_clusters", range(1, 21))
-def test_blocks_give_the_answer_of_memory(n_clusters):
-    """The same K, and an inertia within 0.5 % for every K, for 1 to 20 clusters."""
-    centers = _apart(n_clusters)
-    rng = np.random.default_rng(n_clusters)
-    shares = np.linspace(1.0, 2.0, n_clusters)
-    y = rng.choice(n_clusters, size=6000, p=shares / shares.sum())
-    X = centers[y] + rng.normal(size=(6000, 2)) * np.linspace(1.0, 1.5, 2)
-    options = {
-        "k_range": range(max(1, n_clusters - 1), n_clusters + 2),
-        "omega": [2, 3],
-        "n_perturbations": 3,
-        "n_epsilons": 6,
-        "one_cluster": "test" if n_clusters == 1 else "never",
-        "sample_rows": 5000,
-        "max_passes": 10,
-    }
-    memory = fit(X, **options)
-    blocks = fit(da.from_array(X, chunks=999), **options)
-    assert blocks.n_clusters_ == memory.n_clusters_ == n_clusters
-    found = np.asarray(blocks.reference_labels_)
-    for one, two in zip(memory.reference_labels_, found, strict=True):
-        assert inertia(X, two) <= 1.005 * inertia(X, one)
-
-
-def _apart(n):
-    """Centers at least nine apart, at random places."""
-    rng = np.random.default_rng(n)
-    centers = [rng.uniform(0, 12 * np.sqrt(n + 1), size=2)]
-    while len(centers) < n:
-        new = rng.uniform(0, 12 * np.sqrt(n + 1), size=2)
-        if min(np.linalg.norm(new - old) for old in centers) >= 9.0:
-            centers.append(new)
-    return np.array(centers)

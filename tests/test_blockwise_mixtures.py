@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.mixture import GaussianMixture
 
+from blockwise_cases import make_blocks_small
 from stablek import Stadion
 from stablek.blockwise import core
 from stablek.blockwise.inputs import open_blocks
@@ -33,8 +34,7 @@ OPTIONS = {
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(core, "BLOCK_ROWS", 512)
-    monkeypatch.setattr(core, "RUN_NUMBERS", 512 * P)  # a task reads one block
+    make_blocks_small(monkeypatch, 512, P)
 
 
 @pytest.fixture(scope="module")

@@ -107,8 +107,8 @@ class BlockKMeans:
         ----------
         blocks : Blocks
             All rows.
-        clusterer : KMeans
-            ``tol`` has the meaning of scikit-learn.
+        clusterer : KMeans or None
+            ``tol`` has the meaning of scikit-learn; None for 0.
         variance : float
             Mean variance of the features.
         max_passes : int
@@ -117,12 +117,12 @@ class BlockKMeans:
             Title of the progress bars.
         """
         models, moving = self, np.ones(len(self.layout.k_values), dtype=bool)
-        n_passes = 0
+        n_passes, tol = 0, 0.0 if clusterer is None else float(clusterer.tol)
         while n_passes < max_passes and moving.any():
             n_passes += 1
             named = None if title is None else f"{title} {n_passes}"
             moments = blocks.reduce(partial(models.step, moving), named)
-            models, moving = models._moved(moments, moving, float(clusterer.tol), variance)
+            models, moving = models._moved(moments, moving, tol, variance)
         return BlockKMeans(models.layout, models.centers, None, n_passes)
 
     def step(self, moving: NDArray[np.bool_], start: int, X: Floats) -> CenterMoments:

@@ -8,14 +8,8 @@ import sys
 from time import perf_counter
 from typing import Any
 
-from stablek.cli._data import (
-    check_test_rows,
-    described,
-    load,
-    loading_code,
-    original,
-    resolve_k,
-)
+from stablek.cli._blocks import open_blocks
+from stablek.cli._data import MemoryInput, check_test_rows, load, resolve_k
 from stablek.cli._files import check_outputs
 from stablek.cli._models import make_clusterer, stadion_options
 from stablek.cli._outputs import check_report, write_json
@@ -37,22 +31,24 @@ def run(args: argparse.Namespace) -> None:
     outputs = {"--report": args.report, "--json": args.json}
     check_report(args.report)
     check_outputs(outputs, args.file)
-    points, frame = load(args)
-    k_range = resolve_k(args.k, points, args.file)
+    blocks = open_blocks(args, wants_progress())
+    data = _in_memory(args) if blocks is None else blocks
     tests = "stadion" in methods and stadion.get("one_cluster", "test") == "test"
-    if tests and k_range[-1] > 1:
+    if isinstance(data, MemoryInput) and tests and data.k_range[-1] > 1:
         check_test_rows(
-            points, args.file, "use --one-cluster never or crossing, or --methods without stadion"
+            data.points,
+            args.file,
+            "use --one-cluster never or crossing, or --methods without stadion",
         )
     from stablek.selectors.compare import compare
 
     started = perf_counter()
     with collected_warnings() as warned:
         comparison = compare(
-            frame,
+            data.X,
             methods,
             {name: make_clusterer(name) for name in args.algorithms},
-            k_range=k_range,
+            k_range=data.k_range,
             options={"stadion": {**stadion, "verbose": int(wants_progress())}},
             random_state=args.seed,
             n_jobs=args.jobs,
@@ -61,13 +57,14 @@ def run(args: argparse.Namespace) -> None:
     if args.report is not None:
         from stablek.report import write_report
 
+        best = comparison.best.selector
         write_report(
-            comparison.best.selector,
+            best,
             args.report,
-            X=original(points),
+            X=data.original(best),
             comparison=comparison,
             source=printable(args.file),
-            load=loading_code(args),
+            load=data.loading_code(),
         )
     if args.json is not None:
         write_json(_records(comparison), args.json)
@@ -80,11 +77,9 @@ def run(args: argparse.Namespace) -> None:
     show(_table(comparison, args.algorithms), stream)
     for sentence in comparison.advice:
         print(sentence, file=stream)
-    print(
-        f"\n{described(args, points)}; K = {k_range[0]} to {k_range[-1]}; "
-        f"seed {args.seed}; {seconds:.1f} s",
-        file=stream,
-    )
+    k_values = data.k_range or _k_values(comparison)
+    tried = f"K = {k_values[0]} to {k_values[-1]}; " if k_values else ""
+    print(f"\n{data.described()}; {tried}seed {args.seed}; {seconds:.1f} s", file=stream)
     for path in (args.report, args.json):
         if path not in (None, "-"):
             print(f"wrote {printable(path)}", file=stream)
@@ -93,7 +88,18 @@ def run(args: argparse.Namespace) -> None:
         for row in comparison
         if row.abstention is not None
     ]
-    tell([*points.notes, *warned, *abstentions])
+    tell([*data.notes, *warned, *abstentions])
+
+
+def _in_memory(args: argparse.Namespace) -> MemoryInput:
+    points, frame = load(args)
+    return MemoryInput(args, points, frame, resolve_k(args.k, points, args.file))
+
+
+def _k_values(comparison: Any) -> list[int]:
+    """Return the candidates that a method had."""
+    found = (row.selector.k_values_ for row in comparison if row.selector is not None)
+    return [int(k) for k in next(found, ())]
 
 
 def _sentence(comparison: Any) -> str:
@@ -121,6 +127,7 @@ def _table(comparison: Any, algorithms: tuple[str, ...]) -> Table:
         "score",
         "own value",
         "agreement",
+        *(["rows"] if comparison.in_blocks else []),
         "seconds",
     ]
     rows = [
@@ -131,6 +138,7 @@ def _table(comparison: Any, algorithms: tuple[str, ...]) -> Table:
             number(row.score),
             "" if math.isnan(row.own_value) else number(row.own_value),
             number(row.agreement),
+            *([row.rows] if comparison.in_blocks else []),
             number(row.seconds, 2),
         ]
         for row in comparison
@@ -149,6 +157,7 @@ def _records(comparison: Any) -> list[dict[str, Any]]:
         "own_value",
         "agreement",
         "stadion_agreement",
+        "rows",
         "seconds",
     )
     return [

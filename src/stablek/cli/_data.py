@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stablek.candidates import default_k_values
+from stablek.cli._outputs import write_labels
 from stablek.reading import InputError, Layout, Points, read_points, standardize
 from stablek.validation import n_distinct
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_test_rows", "described", "load", "loading_code", "original", "resolve_k"]
+__all__ = ["MemoryInput", "check_test_rows", "load", "resolve_k"]
 
 
 def load(args: argparse.Namespace, *, keep_table: bool = False) -> tuple[Points, pl.DataFrame]:
@@ -91,3 +93,52 @@ def loading_code(args: argparse.Namespace) -> str:
         names.append("standardize")
         code = f"standardize({code})"
     return f"from stablek.reading import {', '.join(names)}\n\nX = {code}"
+
+
+@dataclass
+class MemoryInput:
+    """The rows of a file in memory."""
+
+    args: argparse.Namespace
+    points: Points
+    X: Any
+    k_range: list[int]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the reader."""
+        return self.points.notes
+
+    @property
+    def ids(self) -> list[str] | None:
+        """Row ids that the user chose."""
+        if self.points.ids is None:
+            return None
+        return [self.points.ids[row] for row in self.points.kept.nonzero()[0]]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.points.X)
+
+    def prepare(self, selector: Any) -> None:
+        """Check that the rows suffice for a selector."""
+        if getattr(selector, "one_cluster", None) == "test" and self.k_range[-1] > 1:
+            remedy = "use more data, or --one-cluster never or crossing"
+            check_test_rows(self.points, self.args.file, remedy)
+
+    def original(self, selector: Any) -> Any:
+        """Rows that the report shows, with the values of the file."""
+        return original(self.points)
+
+    def described(self) -> str:
+        """Describe the data that were clustered."""
+        return described(self.args, self.points)
+
+    def loading_code(self) -> str:
+        """Return Python code that reads the same rows."""
+        return loading_code(self.args)
+
+    def write_labels(self, labels: Any, path: str, *, safe: bool = False) -> None:
+        """Write the cluster of every row."""
+        write_labels(self.points, labels, path, append=self.args.append, safe=safe)

@@ -5,19 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, TextIO
 
 from stablek.cli._blocks import open_blocks
-from stablek.cli._data import (
-    check_test_rows,
-    described,
-    load,
-    loading_code,
-    original,
-    resolve_k,
-)
+from stablek.cli._data import MemoryInput, load, resolve_k
 from stablek.cli._evidence import evidence, notes
 from stablek.cli._files import check_outputs
 from stablek.cli._models import (
@@ -30,63 +22,21 @@ from stablek.cli._outputs import (
     check_plot,
     check_report,
     write_json,
-    write_labels,
     write_plot,
 )
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._subsamples import ask_subsamples, counted
 from stablek.cli._tables import printable, show
-from stablek.reading import InputError, Points
+from stablek.reading import InputError
 
 __all__ = ["print_answer", "run"]
 
 
-@dataclass
-class _MemoryInput:
-    """The rows of a file in memory."""
-
-    args: argparse.Namespace
-    points: Points
-    X: Any
-    k_range: list[int]
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return self.points.notes
-
-    @property
-    def ids(self) -> list[str] | None:
-        if self.points.ids is None:
-            return None
-        return [self.points.ids[row] for row in self.points.kept.nonzero()[0]]
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.points.X)
-
-    def prepare(self, selector: Any) -> None:
-        if getattr(selector, "one_cluster", None) == "test" and self.k_range[-1] > 1:
-            remedy = "use more data, or --one-cluster never or crossing"
-            check_test_rows(self.points, self.args.file, remedy)
-
-    def original(self, selector: Any) -> Any:
-        return original(self.points)
-
-    def described(self) -> str:
-        return described(self.args, self.points)
-
-    def loading_code(self) -> str:
-        return loading_code(self.args)
-
-    def write_labels(self, labels: Any, path: str, *, safe: bool = False) -> None:
-        write_labels(self.points, labels, path, append=self.args.append, safe=safe)
-
-
-def _in_memory(args: argparse.Namespace, algorithm: str) -> _MemoryInput:
+def _in_memory(args: argparse.Namespace, algorithm: str) -> MemoryInput:
     points, frame = load(args, keep_table=args.append)
     # The values of HDBSCAN are no numbers of clusters.
     k_range = [] if algorithm == "hdbscan" else resolve_k(args.k, points, args.file)
-    return _MemoryInput(args, points, frame, k_range)
+    return MemoryInput(args, points, frame, k_range)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
-from stablek import validation
+from stablek import seeding, validation
 from stablek.blockwise import core
 from stablek.blockwise.core import Blocks
 from stablek.blockwise.inputs import open_blocks
@@ -22,7 +23,7 @@ from stablek.blockwise.survey import Survey, check_survey, survey
 from stablek.candidates import resolve_k_values
 from stablek.engines import Engine, Setting
 from stablek.execution import run
-from stablek.paths import PathGroups, collect_groups
+from stablek.paths import PathGroups, collect_groups, reference_partitions
 from stablek.results import Group, Partition
 from stablek.seeding import entropy_of
 from stablek.selectors.reference import Reference, make_reference
@@ -163,7 +164,7 @@ def models_of(
     one = (1,) if family.fits_one_cluster and 1 in k_values else ()
     again = (*one, *(k for k in omega if k not in candidates))
     layout = Layout(candidates, again, tuple(omega))
-    partitions = sample.partitions(candidates)
+    partitions = _starts(reference, candidates, race=max_passes > 0)
     if setting is None:
         groups = PathGroups((), (), (Group(None, tuple(partitions)),), (), ())
     else:
@@ -180,6 +181,33 @@ def models_of(
     variance = float(np.mean(reference.survey.squares)) / reference.survey.n_rows
     title = "pass" if progress else None
     return models.refine(reference.blocks, sample.clusterer, variance, max_passes, title)
+
+
+def _starts(
+    reference: BlockReference, k_values: tuple[int, ...], *, race: bool
+) -> Sequence[Partition]:
+    """Partitions of the sample from which the passes start: for K-means the best of several."""
+    from stablek.blockwise.starts import N_SEARCHES, choose_starts
+    from stablek.engines.kmeans import KMeansEngine
+
+    sample = reference.sample
+    first = sample.partitions(k_values)
+    if not isinstance(sample.engine, KMeansEngine) or not k_values:
+        return first
+
+    def make() -> list[Partition]:
+        searches = [first]
+        for search in range(1, N_SEARCHES):
+            seed = seeding.seed(sample.entropy, "search", search)
+            clusterer = clone(sample.clusterer).set_params(random_state=None)
+            engine = KMeansEngine(clusterer)
+            searches.append(
+                list(reference_partitions(engine, sample.X, k_values, seed, n_jobs=sample.n_jobs))
+            )
+        return choose_starts(searches, sample.X, reference.blocks if race else None)
+
+    found: list[Partition] = reference.once(("starts", k_values, race), make)
+    return found
 
 
 def store_partition(
