@@ -54,6 +54,9 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     _engine: Literal["auto", "generic"] = "auto"
     """Private: "generic" keeps the fast engines out, for comparing them."""
 
+    _answers_only: bool = False
+    """Private: leaves out what describes the chosen partition, for fits on many subsamples."""
+
     max_rows_in_memory: int = 1_000_000
     sample_rows: int = 100_000
     max_passes: int = 20

@@ -233,7 +233,8 @@ class Stadion(BaseSelector):
         check_test_for(self, reference.X)
         partitions, setting, self.paths_ = self._measure(reference)
         self._answer(reference, setting)
-        self._store_partition(reference, partitions, setting)
+        if not self._answers_only:
+            self._store_partition(reference, partitions, setting)
 
     def _fit_blocks(self, reference: BlockReference) -> None:
         from stablek.selectors.stadion_blocks import fit_blocks
