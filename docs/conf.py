@@ -38,7 +38,8 @@ exclude_patterns = [
     "_build",
     "gallery/**/*.py",
     "gallery/**/*.ipynb",
-    "**/sg_execution_times.rst",  # loads scripts from elsewhere
+    "sg_execution_times.rst",  # loads scripts from elsewhere
+    "**/sg_execution_times.rst",
 ]
 root_doc = "index"
 templates_path = ["_templates"]

@@ -51,7 +51,11 @@ BAD_DATA = [
         ValueError,
         "2 NaN value.* in column 'flag'",
     ),
-    (pd.DataFrame({"n": [10**400, 1, 2, 3]}), ValueError, "numbers that are too large"),
+    (
+        pd.DataFrame({"n": [10**400, 1, 2, 3]}, dtype=object),
+        ValueError,
+        "numbers that are too large",
+    ),
     (np.array([["a", "b"], ["c", "d"]]), ValueError, "could not convert|strings|numeric"),
     (X[:, 0], ValueError, "Expected 2D array, got 1D"),
     (X[:0], ValueError, "0 sample"),

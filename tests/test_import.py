@@ -34,3 +34,28 @@ def test_every_public_name_is_there():
     assert set(stablek.__all__) <= set(dir(stablek))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         stablek.nothing
+
+
+def test_the_command_line_waits_with_scipy_stats_and_pandas(tmp_path):
+    file = tmp_path / "points.csv"
+    file.write_text("x,y\n" + "".join(f"{i % 2 * 9 + i / 50},{i % 7}\n" for i in range(40)))
+    code = f"""
+import sys
+sys.argv = ["stablek", "select", {str(file)!r}, "--k", "1-3"]
+from stablek.cli import main
+assert main() == 0
+modules = set(sys.modules)
+assert not modules & {{"pandas", "scipy.stats._stats_py"}}, "loaded"
+import pandas, scipy.stats
+from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
+from sklearn.metrics._ranking import rankdata as later
+from sklearn.covariance import EllipticEnvelope
+assert list(rankdata([3, 1, 1])) == list(later([3, 1, 1])) == [3, 1.5, 1.5]
+assert abs(scipy.stats.norm.cdf(1.96) - 0.975) < 1e-4
+frame = pandas.DataFrame({{"a": [1, 2, 3, 9], "b": [2, 1, 4, 3]}})
+assert EllipticEnvelope(random_state=0).fit(frame)
+assert "scipy.stats._stats_py" in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import kstest, ortho_group, skew, spearmanr
+from scipy.stats import kstest, ortho_group, rankdata, skew, spearmanr
 
-from stablek.reference_sets import REFERENCE_SETS, draw_sets, resolve_reference_sets
+from stablek.reference_sets import REFERENCE_SETS, _ranks, draw_sets, resolve_reference_sets
 
 KINDS = list(REFERENCE_SETS)
 
@@ -48,6 +48,11 @@ def test_copula_keeps_skewness_and_correlation(rng):
     assert found == pytest.approx(expected, abs=0.05)
     for ours, theirs in zip(points.T, X.T, strict=True):
         assert kstest(ours, theirs).pvalue > 0.001
+
+
+def test_ranks_are_those_of_scipy(rng):
+    for values in (rng.normal(size=50), rng.integers(0, 5, 50).astype(float), np.ones(3)):
+        np.testing.assert_array_equal(_ranks(values), rankdata(values))
 
 
 def test_sources_keep_rotated_skewness_which_the_copula_loses(rng):

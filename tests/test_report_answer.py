@@ -3,6 +3,7 @@
 import re
 from copy import copy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from stablek import Stadion
 from stablek.report import repr_html, summarize
 from stablek.report.html import render_html
 from stablek.report.markdown import render_markdown
+from stablek.report.rivals import _why
 from stablek.results import Member, StabilityPaths
 from stablek.selectors.index import Silhouette
 from stablek.selectors.subsamples import SubsampleFrequency, subsample_frequency
@@ -300,6 +302,13 @@ def test_why_not_another_k_where_the_level_does_not_tell():
         "reason": "score",
         "sentence": "K = 3 loses by its score: 0.650, against 0.850.",
     }
+
+
+def test_a_tie_is_called_a_tie():
+    paths = SimpleNamespace(between_stability_=np.ones((2, 1)), within_stability_=np.zeros((2, 1)))
+    fitted = SimpleNamespace(selector=paths, selected=0, scores=np.array([0.5, 0.5]))
+    tie = "a tie: both score 0.500, and the first of equals wins"
+    assert _why(fitted, rival=1, level=0) == ("score", tie)
 
 
 def test_one_draw_claims_no_frequency(data):

@@ -22,6 +22,7 @@ from types import FrameType
 
 from stablek.announcing import watched
 from stablek.cli._parser import build_parser
+from stablek.cli._postponing import quick_imports
 
 __all__ = ["main"]
 
@@ -76,6 +77,8 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         args = build_parser().parse_args(argv)
         with watched(sys.stderr.isatty()):
+            if argv is None:  # a process of our own
+                quick_imports()
             import_module(f"stablek.cli._{args.command}").run(args)
     except SystemExit as exit_:  # argparse has printed the reason
         return exit_.code if isinstance(exit_.code, int) else OK

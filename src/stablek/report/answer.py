@@ -149,16 +149,16 @@ def _test_reasons(fitted: Fitted) -> list[str]:
     if test is None:
         return []
     if test.by_valley:
-        name, value, sets = "a valley between two halves", test.valley, test.reference_valleys
+        name, value, sets = "valley between two halves", test.valley, test.reference_valleys
     else:
-        name, value, sets = "an excess stability", test.statistic, test.reference_statistics
+        name, value, sets = "excess stability", test.statistic, test.reference_statistics
     of_sets = sets[test.kind]
     shape = f"{test.kind}: {KINDS[test.kind]}" if test.kind in KINDS else test.kind
     verdict = "look different" if test.rejected else "can look the same"
     return [
-        f"Simulated data without clusters {verdict}: the structure test finds {name} of "
-        f"{value:.3f}, against {of_sets.mean():.3f} ± {of_sets.std(ddof=1):.3f} of the "
-        f"{len(of_sets)} reference sets that come closest ({shape}); {pvalue_text(test.pvalue)}."
+        f"Simulated data without clusters {verdict}: the {name} is {value:.3f} in your data, and "
+        f"{of_sets.mean():.3f} ± {of_sets.std(ddof=1):.3f} in the {len(of_sets)} reference sets "
+        f"that come closest ({shape}); {pvalue_text(test.pvalue)}."
     ]
 
 

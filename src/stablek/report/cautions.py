@@ -23,8 +23,8 @@ def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
     last = fitted.selected == len(fitted.values) - 1
     if last and fitted.parameter == "K" and (fitted.n_clusters or 0) > 1:
         found.append(
-            f"{fitted.values[-1]} is the largest candidate. A larger K may be better: try a "
-            f"wider k_range."
+            f"{fitted.values[-1]} is the largest candidate. A larger K may be better: try "
+            f"more values."
         )
     hides = [cluster for cluster in clusters if cluster["hidden_k"] is not None]
     for cluster in hides[:5]:

@@ -55,6 +55,8 @@ def _why(fitted: Fitted, rival: int, level: int) -> tuple[str, str]:
     if recovered >= abs(split) and share < 0.995:
         return "between", f"because its partition is recovered only {percentage(share)} as well"
     scores = fitted.scores
+    if scores[rival] == scores[chosen]:
+        return "score", f"a tie: both score {scores[rival]:.3f}, and the first of equals wins"
     return "score", f"by its score: {scores[rival]:.3f}, against {scores[chosen]:.3f}"
 
 

@@ -54,10 +54,13 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     _engine: Literal["auto", "generic"] = "auto"
     """Private: "generic" keeps the fast engines out, for comparing them."""
 
+    _answers_only: bool = False
+    """Private: leaves out what describes the chosen partition, for fits on many subsamples."""
+
+    # Limits for data in files or on a cluster; parameters of Stadion.
     max_rows_in_memory: int = 1_000_000
     sample_rows: int = 100_000
     max_passes: int = 20
-    """Limits for data in files or on a cluster; parameters of `stablek.Stadion`."""
 
     supports_one_cluster: bool = False
     """Whether K = 1 can be the answer."""

@@ -234,7 +234,8 @@ class Stadion(BaseSelector):
         check_test_for(self, reference.X)
         partitions, setting, self.paths_ = self._measure(reference)
         self._answer(reference, setting)
-        self._store_partition(reference, partitions, setting)
+        if not self._answers_only:
+            self._store_partition(reference, partitions, setting)
 
     def _no_blocks(self, reference: BlockReference) -> str | None:
         setting, _, _ = self._settings(reference.sample, reference.survey.deviation)

@@ -111,6 +111,7 @@ def _answer(selector: BaseSelector, X: Floats, size: int, entropy: int, number: 
     rng = seeding.generator(entropy, "subsample rows", number)
     rows = np.sort(rng.choice(len(X), size, replace=False))
     own: Any = clone(selector)
+    own._answers_only = True
     options: dict[str, Any] = {"random_state": seeding.seed(entropy, "subsample", number)}
     options["n_jobs"] = 1
     if "verbose" in own.get_params(deep=False):

@@ -157,7 +157,8 @@
           xaxis: { title: { text: "excess stability", standoff: 6 } },
           yaxis: { title: { text: "valley", standoff: 4 } },
         }), margin: { l: 44, r: 14, t: 4, b: 36 }, showlegend: true,
-        legend: { x: 1, y: 1, xanchor: "right", bgcolor: "rgba(0,0,0,0)", font: { size: 11 } } },
+        // Above the points: the diamonds of clear clusters are in the upper right corner.
+        legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)", font: { size: 10 } } },
       };
     },
 
