@@ -17,7 +17,7 @@ from stablek.cli._data import (
     resolve_k,
 )
 from stablek.cli._files import check_outputs
-from stablek.cli._models import make_clusterer, stadion_options
+from stablek.cli._models import keep_directions, make_clusterer, stadion_options
 from stablek.cli._outputs import check_report, write_json
 from stablek.cli._parser import METHODS
 from stablek.cli._running import collected_warnings, tell, wants_progress
@@ -37,6 +37,7 @@ def run(args: argparse.Namespace) -> None:
     outputs = {"--report": args.report, "--json": args.json}
     check_report(args.report)
     check_outputs(outputs, args.file)
+    keep_directions(args, args.algorithms)
     points, frame = load(args)
     k_range = resolve_k(args.k, points, args.file)
     tests = "stadion" in methods and stadion.get("one_cluster", "test") == "test"
