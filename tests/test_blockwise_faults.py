@@ -9,12 +9,15 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow.dataset as pds
 import pytest
 from sklearn.datasets import make_blobs
 
 from blockwise_cases import QUICK, make_blocks_small
 from stablek import Stadion
 from stablek.blockwise import parquet
+from stablek.blockwise.arrow import ArrowSource
+from stablek.selectors import DaviesBouldin
 
 N = 3000
 
@@ -40,6 +43,29 @@ def test_a_truncated_file_is_named(frame, tmp_path):
     (tmp_path / "1.parquet").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match=r"1\.parquet' cannot be read"):
         fit(tmp_path)
+
+
+def test_a_file_with_damaged_pages_is_named(frame, tmp_path):
+    """The end of the file, which has the schema, is intact: the pass finds the damage."""
+    path = tmp_path / "x.parquet"
+    frame.write_parquet(path, compression="zstd", row_group_size=500)
+    damaged = bytearray(path.read_bytes())
+    middle = slice(len(damaged) // 3, len(damaged) // 2)
+    damaged[middle] = bytes(middle.stop - middle.start)
+    path.write_bytes(damaged)
+    with pytest.raises(ValueError, match=r"rows \d+ to \d+ of '.*x\.parquet' cannot be read"):
+        fit(path)
+    with pytest.raises(ValueError, match=r"x\.parquet' cannot be read"):
+        fit(pds.dataset(path))
+
+
+def test_a_file_of_a_pyarrow_data_set_that_changes_is_named(frame, tmp_path):
+    path = tmp_path / "x.parquet"
+    frame.write_parquet(path)
+    source = ArrowSource(pds.dataset(path))
+    frame[:1000].write_parquet(path)
+    with pytest.raises(ValueError, match=r"x\.parquet' (changed while it was|cannot be) read"):
+        source.read(500, 2500)
 
 
 def test_a_file_that_changes_between_passes_is_named(frame, tmp_path, monkeypatch):
@@ -135,6 +161,22 @@ def test_paths_that_name_nothing(frame, tmp_path):
 def test_limits_are_checked(frame, name):
     with pytest.raises(ValueError, match=name):
         fit(da.from_array(frame.to_numpy(), chunks=500), **{name: -1})
+
+
+def test_one_candidate(frame):
+    """K = 1 alone has nothing to refine."""
+    fitted = fit(da.from_array(frame.to_numpy(), chunks=500), k_range=[1], one_cluster="crossing")
+    assert fitted.n_clusters_ == 1
+    np.testing.assert_allclose(
+        fitted.best_estimator_.cluster_centers_[0], frame.to_numpy().mean(axis=0)
+    )
+
+
+def test_an_index_of_one_cluster_is_the_error_of_memory(frame, monkeypatch):
+    monkeypatch.setattr(DaviesBouldin, "max_rows_in_memory", 100)
+    for X in (frame.to_numpy(), da.from_array(frame.to_numpy(), chunks=500)):
+        with pytest.raises(ValueError, match="'davies_bouldin' cannot judge any K"):
+            DaviesBouldin(k_range=[1]).fit(X)
 
 
 def test_more_clusters_than_distinct_rows_in_the_sample(frame):

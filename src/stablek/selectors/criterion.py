@@ -112,6 +112,7 @@ class CriterionSelector(BaseSelector):
         self._check()
         max_passes = check_count("max_passes", self.max_passes, 0)
         k_values = block_k_values(self, reference)
+        self._check_judged(k_values, reference.blocks.n_rows)
         models = reference.models(k_values, max_passes)
         verdict = self._judge_blocks(reference, models, k_values)
         if verdict.value is None:
@@ -144,12 +145,16 @@ class CriterionSelector(BaseSelector):
                 f"method {self.method!r} needs consecutive numbers of clusters, "
                 f"got k_range={list(k_values)}"
             )
+        self._check_judged(k_values, n_samples)
+        return k_values
+
+    def _check_judged(self, k_values: tuple[int, ...], n_samples: int) -> None:
+        """Raise an error if the method is defined for none of the numbers of clusters."""
         if not self._judged(k_values, n_samples).any():
             raise CannotJudgeError(
                 f"method {self.method!r} cannot judge any K of k_range={list(k_values)} "
                 f"with n_samples = {n_samples}: {self._limits(n_samples)}"
             )
-        return k_values
 
     def _reference_partitions(
         self, reference: Reference, k_values: Sequence[Any]
