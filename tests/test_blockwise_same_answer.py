@@ -10,7 +10,7 @@ from stablek import Stadion
 from stablek.blockwise import core
 from stablek.blockwise.kmeans import BlockKMeans
 from stablek.blockwise.layout import Layout
-from stablek.blockwise.starts import choose_starts
+from stablek.blockwise.starts import choose_starts, inertia_of
 from stablek.results import Partition
 from stablek.selectors import CalinskiHarabasz
 
@@ -96,10 +96,12 @@ def test_the_best_start_on_all_rows_wins_the_race():
     # In this sample, above and below looks a bit better.
     sample = X * np.array([1.0, 1.02])
     found = [[_partition(sample, each)] for each in (left, below)]
+    inertia = np.stack([inertia_of(each, sample) for each in found])
+    assert inertia[1, 0] < inertia[0, 0]
     blocks = _Rows(X)
-    assert choose_starts(found, sample, None) == found[1]
-    assert choose_starts(found, sample, blocks) == found[0]
+    assert choose_starts(found, inertia, None) == found[1]
+    assert choose_starts(found, inertia, blocks) == found[0]
     assert blocks.n_passes == 2
     # Equal partitions do not race.
-    assert choose_starts([found[1], found[1]], sample, blocks) == found[1]
+    assert choose_starts([found[1], found[1]], inertia[[1, 1]], blocks) == found[1]
     assert blocks.n_passes == 2

@@ -47,6 +47,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+_NO_LABELS = np.empty(0, dtype=np.intp)
+
 
 @dataclass
 class BlockReference:
@@ -187,7 +189,7 @@ def _starts(
     reference: BlockReference, k_values: tuple[int, ...], *, race: bool
 ) -> Sequence[Partition]:
     """Partitions of the sample from which the passes start: for K-means the best of several."""
-    from stablek.blockwise.starts import N_SEARCHES, choose_starts
+    from stablek.blockwise.starts import N_SEARCHES, choose_starts, inertia_of
     from stablek.engines.kmeans import KMeansEngine
 
     sample = reference.sample
@@ -196,15 +198,19 @@ def _starts(
         return first
 
     def make() -> list[Partition]:
-        searches = [first]
+        engine = KMeansEngine(clone(sample.clusterer).set_params(random_state=None))
+        searches, inertia = [first], [inertia_of(first, sample.X)]
         for search in range(1, N_SEARCHES):
             seed = seeding.seed(sample.entropy, "search", search)
-            clusterer = clone(sample.clusterer).set_params(random_state=None)
-            engine = KMeansEngine(clusterer)
-            searches.append(
-                list(reference_partitions(engine, sample.X, k_values, seed, n_jobs=sample.n_jobs))
-            )
-        return choose_starts(searches, sample.X, reference.blocks if race else None)
+            again = reference_partitions(engine, sample.X, k_values, seed, n_jobs=sample.n_jobs)
+            inertia.append(inertia_of(again, sample.X))
+            searches.append([replace(own, labels=_NO_LABELS) for own in again])  # they are large
+        blocks = reference.blocks if race else None
+        chosen = choose_starts(searches, np.stack(inertia), blocks)
+        return [
+            own if len(own.labels) else replace(own, labels=engine.predict(sample.X, own))
+            for own in chosen
+        ]
 
     found: list[Partition] = reference.once(("starts", k_values, race), make)
     return found
@@ -223,7 +229,7 @@ def store_partition(
     best, engine = selector.best_value_, sample.engine
     selector.labels_ = selector.reference_labels_[k_values.index(best)]
     model, attributes = models.fitted(best, reference.survey)
-    unlabeled = Partition(best, np.empty(0, dtype=np.intp), model)
+    unlabeled = Partition(best, _NO_LABELS, model)
     partition = replace(unlabeled, labels=engine.predict(sample.X, unlabeled))
     [fitted] = run(engine.estimator, [(sample.X, partition)])
     for name, value in attributes.items():
