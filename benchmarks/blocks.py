@@ -158,8 +158,9 @@ def _text(
         ["Lloyd step, mean of all", *_cost(spent["step"][raced:], large)],
         ["perturb: 10 draws, 10 levels", *_cost(spent["measure"], large)],
     ]
-    everything = sum(map(sum, spent.values()))
-    once = blocks[large]["cpu"] - everything
+    # Two sizes tell the cost of a row from what does not depend on the number of rows.
+    each = (blocks[large]["cpu"] - blocks[small]["cpu"]) / (large - small)
+    once = blocks[small]["cpu"] - each * small
     overhead = dask[1]["seconds"] / thread["seconds"]
     return (
         "p = 10, all parameters at their defaults (K 1..20, omega 2..5, D = 10, 10 levels, at "
@@ -173,13 +174,16 @@ def _text(
         + f"\nGrowth from {small:,} to {large:,} rows: {growth:.1f}x for {large / small:.0f}x the "
         + "rows.\n\n"
         + table(["pass", "runs", "CPU s per run", "CPU us per row"], passes)
-        + f"\nThe rest, {once:.0f} s, is work on the sample, the structure test and the labels.\n"
-        + f"\nDask, {n_dask:,} rows, K 1..5, D = 3, 5 passes: "
+        + f"\nBoth sizes together: {once:.0f} s for the sample and the structure test, and "
+        + f"{1e6 * each:.0f} us for each row, labels included. That makes "
+        + f"{(once / 1e6 + each) / per_row:.2f}x of memory's time per row (at {small:,} rows) for "
+        + f"1,000,000 rows, and {(once / 1e7 + each) / per_row:.2f}x for 10,000,000.\n"
+        + f"\nDask, {n_dask:,} rows (tasks: {-(-n_dask // 262_144)}), K 1..5, D = 3, 5 passes: "
         + f"one thread without Dask {thread['seconds']:.1f} s, one worker "
         + f"{dask[1]['seconds']:.1f} s (overhead {overhead:.2f}x), "
         + f"two workers {dask[2]['seconds']:.1f} s "
         + f"({dask[1]['seconds'] / dask[2]['seconds']:.2f}x as fast as one).\n\n"
-        + _beyond(everything / large, once, overhead, table)
+        + _beyond(each, once, overhead, table)
     )
 
 
@@ -223,7 +227,7 @@ def _beyond(
             ],
             rows,
         )
-        + "\nMinutes by the CPU time per row of all passes, the overhead of one Dask worker (at "
+        + "\nMinutes by the CPU time per row, the overhead of one Dask worker (at "
         + "least 1), and the work that does not depend on N, on the client. 100 workers have one "
         + "core each. The time to schedule tasks and to move results is not in them: it has not "
         + "been measured on so many workers.\n"
