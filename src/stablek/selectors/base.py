@@ -6,8 +6,10 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Self
 
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -198,11 +200,17 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         return repr_text(self) if hasattr(self, "labels_") else repr(self)
 
-    def _html_repr(self) -> str:
+    def _repr_html_(self) -> str:
         """What notebooks show: the answer of a fitted selector, else scikit-learn's diagram."""
         from stablek.report import repr_html
 
-        return repr_html(self) if hasattr(self, "labels_") else str(super()._html_repr())
+        return repr_html(self) if hasattr(self, "labels_") else str(estimator_html_repr(self))
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        shown = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            shown["text/html"] = self._repr_html_()
+        return shown
 
     @available_if(_best_can_predict)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
@@ -42,10 +42,10 @@ def radius_graph(X: Floats, n_neighbors: int) -> csr_array | None:
     if not enough.any():
         return None
     radius = np.nextafter(_RADII[np.argmax(enough)], 0.0)  # neighbors are strictly nearer
-    graph = csr_array(nearest.radius_neighbors_graph(radius=radius))
-    graph.setdiag(0.0)
-    graph.eliminate_zeros()
-    return graph
+    graph = coo_array(nearest.radius_neighbors_graph(radius=radius))
+    others = graph.row != graph.col
+    edges = graph.row[others], graph.col[others]
+    return csr_array((graph.data[others], edges), shape=graph.shape)
 
 
 def neighbor_graph(X: Floats, n_neighbors: int) -> csr_array:
