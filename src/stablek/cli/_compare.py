@@ -11,7 +11,7 @@ from typing import Any
 from stablek.cli._blocks import open_blocks
 from stablek.cli._data import MemoryInput, check_test_rows, load, resolve_k
 from stablek.cli._files import check_outputs
-from stablek.cli._models import make_clusterer, stadion_options
+from stablek.cli._models import keep_directions, make_clusterer, stadion_options
 from stablek.cli._outputs import check_report, write_json
 from stablek.cli._parser import METHODS
 from stablek.cli._running import collected_warnings, tell, wants_progress
@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> None:
     outputs = {"--report": args.report, "--json": args.json}
     check_report(args.report)
     check_outputs(outputs, args.file)
+    keep_directions(args, args.algorithms)
     blocks = open_blocks(args, wants_progress())
     data = _in_memory(args) if blocks is None else blocks
     tests = "stadion" in methods and stadion.get("one_cluster", "test") == "test"

@@ -21,6 +21,7 @@ INDICES = (
 
 __all__ = [
     "default_algorithm",
+    "keep_directions",
     "make_clusterer",
     "make_selector",
     "min_cluster_sizes",
@@ -34,14 +35,20 @@ def default_algorithm(method: str) -> str:
 
 
 def make_clusterer(name: str) -> Any:
-    """Make a clusterer of `stablek.cli._parser.ALGORITHMS`, set for standardized data."""
+    """Make a clusterer of `stablek.cli._parser.ALGORITHMS`, set for standardized data.
+
+    Spherical K-means takes the data as they are; see `keep_directions`.
+    """
     from sklearn import cluster
 
     from stablek.mixture import KMeansGaussianMixture
+    from stablek.spherical import SphericalKMeans
 
     match name:
         case "kmeans":
             return cluster.KMeans(n_init=10)
+        case "spherical":
+            return SphericalKMeans()
         case "ward" | "average" | "complete" | "single":
             return cluster.AgglomerativeClustering(linkage=name)
         case "gmm":
@@ -58,6 +65,18 @@ def make_clusterer(name: str) -> Any:
         case "hdbscan":
             return cluster.HDBSCAN()
     raise InputError(f"unknown algorithm {name!r}")
+
+
+def keep_directions(args: argparse.Namespace, algorithms: Sequence[str]) -> None:
+    """Turn scaling off for spherical K-means: scaled columns give rows other directions."""
+    if "spherical" in algorithms and not args.no_scale:
+        if set(algorithms) != {"spherical"}:
+            others = ", ".join(name for name in algorithms if name != "spherical")
+            raise InputError(
+                f"--algorithms: spherical takes the rows as they are, but {others} would get "
+                f"scaled columns; use --no-scale for all, or compare spherical alone"
+            )
+        args.no_scale = True
 
 
 def min_cluster_sizes(n_rows: int) -> list[int]:
@@ -109,4 +128,6 @@ def make_selector(
         raise InputError(f"--{flag} is an option of --method stadion, not of {method}")
     from stablek.selectors.registry import SELECTORS
 
+    if algorithm == "spherical" and method in ("silhouette", "dunn"):
+        options["metric"] = "cosine"
     return SELECTORS[method](clusterer, **options)

@@ -13,6 +13,7 @@ __all__ = ["ALGORITHMS", "FILES", "METHODS", "SELECT_ALGORITHMS", "build_parser"
 
 ALGORITHMS = (
     "kmeans",
+    "spherical",
     "ward",
     "average",
     "complete",
@@ -336,7 +337,8 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--no-scale",
         action="store_true",
-        help="cluster the numbers as they are (default: scale columns to mean 0, variance 1)",
+        help="cluster the numbers as they are (default: scale columns to mean 0, variance 1; "
+        "spherical never scales them)",
     )
     data.add_argument(
         "--format",

@@ -14,6 +14,7 @@ from stablek.cli._evidence import evidence, notes
 from stablek.cli._files import check_outputs
 from stablek.cli._models import (
     default_algorithm,
+    keep_directions,
     make_selector,
     min_cluster_sizes,
     stadion_options,
@@ -50,6 +51,7 @@ def run(args: argparse.Namespace) -> None:
     check_outputs(outputs, args.file)
     options = stadion_options(args)
     algorithm = args.algorithm or default_algorithm(args.method)
+    keep_directions(args, [algorithm])
     blocks = open_blocks(args, wants_progress())
     if blocks is not None and args.append:
         raise InputError("--append is not possible for data that are read in blocks")

@@ -9,7 +9,7 @@ from typing import Any
 
 from stablek.cli._data import check_test_rows, described, load, resolve_k
 from stablek.cli._files import check_outputs
-from stablek.cli._models import make_clusterer
+from stablek.cli._models import keep_directions, make_clusterer
 from stablek.cli._outputs import check_plot, save_figure, write_json
 from stablek.cli._running import collected_warnings, tell, wants_progress
 from stablek.cli._tables import Table, number, printable, show
@@ -23,6 +23,7 @@ def run(args: argparse.Namespace) -> None:
     outputs = {"--json": args.json, "--plot": args.plot}
     check_plot(args.plot)
     check_outputs(outputs, args.file)
+    keep_directions(args, [args.algorithm])
     points, frame = load(args)
     k_range = resolve_k(args.k, points, args.file)
     check_test_rows(points, args.file)

@@ -17,6 +17,7 @@ from stablek.reading._columns import (
 )
 from stablek.reading._errors import InputError, Message, Parameter
 from stablek.reading._formats import format_of, read_table, refuse_no_file
+from stablek.reading._lists import expand_lists
 from stablek.reading._table import Table, to_floats
 from stablek.reading._text import Layout
 
@@ -106,7 +107,8 @@ def read_points(
     table = read_table(source, name, kind or format_of(source), layout or Layout(), id_name)
     chosen = choose_columns(name, table.names, columns, drop, id_name)
     column_of = dict(zip(table.names, table.columns, strict=True))
-    used = Table(chosen, [column_of[column] for column in chosen])
+    used = expand_lists(Table(chosen, [column_of[column] for column in chosen]))
+    chosen = used.names
     if len(used.columns[0]):
         refuse_text(name, used)
     X: Floats = np.column_stack([to_floats(column) for column in used.columns])

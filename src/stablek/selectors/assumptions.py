@@ -27,6 +27,7 @@ _KINDS = {
     "BisectingKMeans": "round clusters, found by halving",
     "MiniBatchKMeans": "round clusters of similar size",
     "KMeans": "round clusters of similar size",
+    "SphericalKMeans": "rows in similar directions, whatever their length",
     "SpectralClustering": "connected shapes, also bent ones",
     "Birch": "round clusters of similar size, on a summary of the points",
     "HDBSCAN": "dense regions of any shape, and noise between them",

@@ -18,6 +18,7 @@ from stablek.reference_sets import REFERENCE_SETS, resolve_reference_sets
 from stablek.results import StructureTest
 from stablek.selectors.reference import Reference, make_reference
 from stablek.settings import make_setting, noise_levels, resolve_noise_scale
+from stablek.spherical import SphericalKMeans
 from stablek.structure import (
     LARGEST_SHARE,
     CannotClusterError,
@@ -169,7 +170,14 @@ def run_on_data(
     tested = coarse_values(k_values, min(len(rows), LARGEST_SHARE * n_distinct))
     return run_test(
         rows,
-        Protocol(reference.engine, tested, epsilons, setting, kind),
+        Protocol(
+            reference.engine,
+            tested,
+            epsilons,
+            setting,
+            kind,
+            leave_out=isinstance(reference.clusterer, SphericalKMeans),
+        ),
         resolve_reference_sets(reference_sets),
         alpha=float(alpha),
         n_sets=int(n_reference_sets),
