@@ -414,3 +414,48 @@ def test_uniform_directions_in_many_dimensions():
     for seed in (1, 5):
         X = np.random.default_rng([seed, 64]).normal(size=(300, 64))
         assert structure_test(X, SphericalKMeans(), random_state=0).pvalue > 0.05
+
+
+# Many rows: a sample first, single precision
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Let fits of 900 rows start on a sample, and keep their precision."""
+    monkeypatch.setattr("stablek.engines.spherical._SAMPLE_NUMBERS", 1)
+    monkeypatch.setattr("stablek.engines.spherical._LEAST_SAMPLE", 200)
+    monkeypatch.setattr("stablek.spherical._MANY_NUMBERS", 1)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_fits_from_a_sample_are_as_good():
+    U = unit_rows(topics(900, 5, spread=1.0)[0])
+    engine = SphericalEngine(SphericalKMeans())
+    [partitions] = engine.references(U, [Request(None, (1, 3, 5, 8))], 0)
+    for partition in partitions:
+        labels, moved = plain_step(U, partition.model)
+        np.testing.assert_array_equal(partition.labels, labels)
+        np.testing.assert_allclose(moved, partition.model, atol=0.05)
+        ours = engine.estimator(U, partition).inertia_
+        theirs = SphericalKMeans(partition.k, random_state=0).fit(U).inertia_
+        assert ours < 1.01 * theirs
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("relabel", ["extend", "refit"])
+def test_single_precision_has_the_answer_of_double_precision(relabel):
+    X, y = topics(900, 4, spread=1.0)
+    options = {"k_range": range(1, 7), "random_state": 0, "relabel": relabel}
+    options |= {"one_cluster": "never", "n_perturbations": 3}
+    single, double, two = (
+        Stadion(SphericalKMeans(n_init=3), n_jobs=n_jobs, **options).fit(X.astype(dtype))
+        for dtype, n_jobs in ((np.float32, 1), (np.float64, 1), (np.float32, 2))
+    )
+    assert single._fit_X.dtype == np.float32
+    assert single.n_clusters_ == double.n_clusters_ == 4
+    assert adjusted_rand_score(single.labels_, y) > 0.9
+    np.testing.assert_allclose(single.scores_[1:], double.scores_[1:], atol=0.02)
+    if relabel == "extend":
+        np.testing.assert_array_equal(single.between_stability_[:, 0], 1.0)
+    np.testing.assert_array_equal(single.stadion_paths_, two.stadion_paths_)
+    np.testing.assert_array_equal(single.predict(X), single.labels_)

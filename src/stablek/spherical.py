@@ -33,6 +33,8 @@ __all__ = [
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
+_MANY_NUMBERS = 1 << 22
+
 
 class SphericalKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """K-means for directions: each row belongs to the center with which it has the largest cosine.
@@ -207,8 +209,13 @@ def unit_rows(X: Any) -> Any:
 
 
 def as_seen_by(clusterer: Any, X: Any) -> Any:
-    """X as the clusterer sees it: unit rows for spherical K-means, X itself for all others."""
-    return unit_rows(X) if isinstance(clusterer, SphericalKMeans) else X
+    """X as the clusterer sees it: unit rows for spherical K-means, X itself for all others.
+
+    Unit rows of many numbers in single precision stay so: they take half the memory.
+    """
+    if not isinstance(clusterer, SphericalKMeans):
+        return X
+    return unit_rows(X if X.size > _MANY_NUMBERS else X.astype(np.float64, copy=False))
 
 
 def plus_plus(units: Any, k: int, rng: np.random.Generator) -> Floats:
@@ -232,7 +239,9 @@ def plus_plus(units: Any, k: int, rng: np.random.Generator) -> Floats:
     return _dense(units[chosen])
 
 
-def lloyd(units: Any, centers: Floats, *, max_iter: int, limit: float) -> Run:
+def lloyd(
+    units: Any, centers: Floats, *, max_iter: int, limit: float, rows: Ints | None = None
+) -> Run:
     """Label the rows and move the centers, until these move by at most ``limit``.
 
     Parameters
@@ -245,29 +254,31 @@ def lloyd(units: Any, centers: Floats, *, max_iter: int, limit: float) -> Run:
         Most steps.
     limit : float
         Largest sum of squared shifts of centers that have converged.
+    rows : ndarray or None
+        The rows to cluster; None for all. They are copied in blocks only.
     """
-    labels, cosines = cosine_labels(units, centers)
+    labels, cosines = cosine_labels(units, centers, rows)
     n_iter, moving = 0, True
     while moving and n_iter < max_iter:
         n_iter += 1
         _fill_empty(labels, cosines, len(centers))
-        moved = _means(units, labels, centers)
+        moved = _means(units, labels, centers, rows)
         shift = float(((moved - centers) ** 2).sum())
         centers, before = moved, labels
-        labels, cosines = cosine_labels(units, centers)
+        labels, cosines = cosine_labels(units, centers, rows)
         moving = shift > limit and not np.array_equal(labels, before)
     inertia = float(np.maximum(1.0 - cosines.astype(np.float64), 0.0).sum())
     return Run(centers, labels, inertia, n_iter)
 
 
-def cosine_labels(units: Any, centers: Floats) -> tuple[Ints, Floats]:
+def cosine_labels(units: Any, centers: Floats, rows: Ints | None = None) -> tuple[Ints, Floats]:
     """Label of the center with the largest cosine, and that cosine; ties go to the lower label."""
-    n = units.shape[0]
+    n = units.shape[0] if rows is None else len(rows)
     labels, cosines = np.empty(n, dtype=np.intp), np.empty(n, dtype=centers.dtype)
-    for rows in blocks(n, rows_per_block(units.shape[1])):
-        products = np.asarray(units[rows] @ centers.T)
-        labels[rows] = products.argmax(axis=1)
-        cosines[rows] = np.take_along_axis(products, labels[rows, None], axis=1)[:, 0]
+    for part in blocks(n, rows_per_block(units.shape[1])):
+        products = np.asarray(units[part if rows is None else rows[part]] @ centers.T)
+        labels[part] = products.argmax(axis=1)
+        cosines[part] = np.take_along_axis(products, labels[part, None], axis=1)[:, 0]
     return labels, cosines
 
 
@@ -291,16 +302,16 @@ def _fill_empty(labels: Ints, cosines: Floats, k: int) -> None:
             labels[worst], cosines[worst] = empty, 1.0  # the row is at home now
 
 
-def _means(units: Any, labels: Ints, centers: Floats) -> Floats:
+def _means(units: Any, labels: Ints, centers: Floats, rows: Ints | None) -> Floats:
     """Directions of the sums of the clusters; a cluster without a direction keeps its center."""
     k = len(centers)
     sums = np.zeros(centers.shape)  # in double precision also for single precision rows
-    for rows in blocks(len(labels), rows_per_block(centers.shape[1])):
-        own = labels[rows]
+    for part in blocks(len(labels), rows_per_block(centers.shape[1])):
+        own = labels[part]
         members: Any = csr_array(
             (np.ones(len(own), units.dtype), (own, np.arange(len(own)))), shape=(k, len(own))
         )
-        sums += _dense(members @ units[rows])
+        sums += _dense(members @ units[part if rows is None else rows[part]])
     length = np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(length > 0.0, sums / length, centers).astype(centers.dtype)

@@ -49,7 +49,12 @@ SMALLEST_SPREAD = 1e-145
 
 
 def check_data(
-    X: Any, estimator: Any = None, *, reset: bool = True, min_samples: int = 2
+    X: Any,
+    estimator: Any = None,
+    *,
+    reset: bool = True,
+    min_samples: int = 2,
+    single: bool = False,
 ) -> Floats:
     """Data as a C-contiguous float64 array, or an error that names the column at fault.
 
@@ -64,6 +69,8 @@ def check_data(
         Whether this is the data that the estimator is fitted on.
     min_samples : int
         Fewest rows allowed.
+    single : bool
+        Whether float32 stays float32.
     """
     if issparse(X):
         raise TypeError(
@@ -76,7 +83,7 @@ def check_data(
     _check_no_dates(X)
     _check_columns_numeric(X, names)
     options: dict[str, Any] = {
-        "dtype": np.float64,
+        "dtype": [np.float64, np.float32] if single else np.float64,
         "order": "C",
         "ensure_all_finite": False,
         "ensure_min_samples": min_samples,
@@ -91,7 +98,7 @@ def check_data(
             "X has numbers that are too large for a float: squared distances overflow. "
             "Rescale the columns first"
         ) from None
-    array = np.asarray(checked, dtype=np.float64)
+    array: Floats = np.asarray(checked)
     _check_finite(array, names)
     if reset:
         warn_tiny(float(np.ptp(array, axis=0).max()))

@@ -6,6 +6,9 @@ distances. The kernels keep the centers on the sphere (`KMeansParameters.spheric
 
 Noise is added to the unit rows, and the copy is normalized again. Refits do so when they load
 their points. Labels by reference centers need not: a factor changes no largest cosine.
+
+Fits of many rows start on a sample of them, in the kernels. Steps by matrix products on all rows
+follow, in the precision of the rows: until X has converged, but few inside the clusters.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ from stablek.blocks import blocks, rows_per_block
 from stablek.engines.base import Setting
 from stablek.engines.kmeans.engine import KMeansEngine
 from stablek.kernels.kmeans.records import KMeansParameters
-from stablek.results import Partition
-from stablek.spherical import SphericalKMeans, unit_rows
+from stablek.results import Group, Partition, Request
+from stablek.spherical import SphericalKMeans, lloyd, unit_rows
 
 __all__ = ["SphericalEngine", "unsupported"]
 
@@ -49,8 +52,25 @@ def unsupported(clusterer: Any) -> str | None:
     return None
 
 
+_SAMPLE_NUMBERS = 1 << 20
+_LEAST_SAMPLE = 1 << 11  # rows
+_STEPS = 10  # on all rows of a cluster, after the fit of the sample
+
+
+def sample_rows(n: int, n_features: int, k: int) -> int | None:
+    """Rows of the sample on which a fit of n rows starts; None if it needs no sample.
+
+    Examples
+    --------
+    >>> sample_rows(100_000, 384, 30), sample_rows(5_000, 384, 30), sample_rows(100_000, 16, 30)
+    (2730, None, None)
+    """
+    size = max(_LEAST_SAMPLE, _SAMPLE_NUMBERS // n_features)
+    return size if 2 * size < n and 20 * k <= size and k < 128 else None
+
+
 class SphericalEngine(KMeansEngine):
-    """Engine for `stablek.SphericalKMeans`. X has unit rows.
+    """Engine for `stablek.SphericalKMeans`. X has unit rows, in single or double precision.
 
     The model of a partition is its centers, which have length 1.
 
@@ -59,6 +79,68 @@ class SphericalEngine(KMeansEngine):
     clusterer : SphericalKMeans
         One for which `unsupported` returns None.
     """
+
+    def references(
+        self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
+    ) -> list[tuple[Partition, ...]]:
+        """Reference partitions, with their centers as models."""
+        sizes = [len(X) if request.rows is None else len(request.rows) for request in requests]
+        samples = [
+            sample_rows(size, X.shape[1], max(request.k_values, default=1))
+            for request, size in zip(requests, sizes, strict=True)
+        ]
+        if X.dtype == np.float64 and not any(samples):
+            return super().references(X, requests, entropy)
+        result = []
+        for request, sample in zip(requests, samples, strict=True):
+            if sample is not None:
+                result.append(self._from_sample(X, request, sample, entropy))
+                continue
+            points = X if request.rows is None else X[request.rows]
+            result += super().references(
+                _double(points), [Request(None, request.k_values)], entropy
+            )
+        return result
+
+    def _from_sample(
+        self, X: Floats, request: Request, size: int, entropy: int
+    ) -> tuple[Partition, ...]:
+        """Partitions of many rows: fits of a sample of them, refined on all."""
+        from stablek.engines.kmeans.fits import nearest_labels
+
+        rows = np.arange(len(X)) if request.rows is None else request.rows
+        rng = seeding.generator(entropy, "spherical sample", len(rows))
+        chosen = np.sort(rng.choice(len(rows), size, replace=False))
+        sample = _double(X[rows[chosen]])
+        [found] = super().references(sample, [Request(None, request.k_values)], entropy)
+        steps = int(self.clusterer.max_iter)
+        if request.rows is not None:
+            steps = min(steps, _STEPS)
+        limit = float(self.clusterer.tol) / X.shape[1]
+        centers = []
+        for start in found:
+            run = lloyd(
+                X, start.model.astype(X.dtype), max_iter=steps, limit=limit, rows=request.rows
+            )
+            centers.append(unit_rows(_double(run.centers)))
+        small: Any = np.int8 if request.rows is not None else np.int32  # there are many clusters
+        labels = [np.empty(len(rows), dtype=small) for _ in centers]
+        for part in blocks(len(rows), rows_per_block(X.shape[1])):
+            # The arithmetic of noisy copies, so that a copy without noise has the same labels.
+            nearest = nearest_labels(_double(X[rows[part]]), centers)
+            for own, values in zip(labels, nearest, strict=True):
+                own[part] = values
+        fitted = zip(request.k_values, labels, centers, strict=True)
+        return tuple(Partition(k, own, model) for k, own, model in fitted)
+
+    def similarities(
+        self, X: Floats, groups: Sequence[Group], draw: int, epsilons: Floats, setting: Setting
+    ) -> list[Floats]:
+        """Similarity of reference and perturbed labels, (n_partitions, n_epsilons) per group."""
+        blockwise = setting.relabel != "refit" and setting.perturbation.is_additive
+        return super().similarities(
+            X if blockwise else _double(X), groups, draw, epsilons, setting
+        )
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         """A fitted SphericalKMeans that has the partition's labels and centers."""
@@ -90,6 +172,11 @@ class SphericalEngine(KMeansEngine):
         self, noisy: Floats, partitions: Sequence[Partition], draw: int, setting: Setting
     ) -> list[Ints]:
         return super()._labels(unit_rows(noisy), partitions, draw, setting)
+
+
+def _double(points: Floats) -> Floats:
+    """Points in double precision, which the kernels are compiled for."""
+    return np.ascontiguousarray(points, dtype=np.float64)
 
 
 def _inertia(X: Floats, partition: Partition) -> float:

@@ -26,6 +26,7 @@ from stablek.selectors.blockwise import (
 )
 from stablek.selectors.reference import Reference, make_reference, warn_of_pipeline
 from stablek.settings import warn_unequal_spread
+from stablek.spherical import SphericalKMeans
 from stablek.validation import check_data
 from stablek.warning import warn_user
 
@@ -86,7 +87,7 @@ class BaseSelector(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if blocks is not None:
             with watching:
                 return self._fit_all_blocks(blocks, clusterer, started)
-        X = check_data(X, self)
+        X = check_data(X, self, single=isinstance(clusterer, SphericalKMeans))
         if hasattr(clusterer, "steps"):  # a Pipeline may scale
             warn_of_pipeline(clusterer)
         else:

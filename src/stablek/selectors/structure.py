@@ -261,11 +261,11 @@ def check_alpha(alpha: Any) -> None:
 
 
 def _sample(X: Floats, n: int, entropy: int) -> Floats:
-    """At most n rows of X, in their order."""
+    """At most n rows of X, in their order and in double precision."""
     if len(X) <= n:
-        return X
+        return X.astype(np.float64, copy=False)
     chosen = seeding.generator(entropy, "structure rows").choice(len(X), n, replace=False)
-    return np.ascontiguousarray(X[np.sort(chosen)])
+    return np.ascontiguousarray(X[np.sort(chosen)], dtype=np.float64)
 
 
 def _few_restarts(clusterer: Any) -> Any:

@@ -71,8 +71,10 @@ def _extended_batch(
     memory = extend_memory(X.shape[1], int(k_values.max()), n_levels)
     for rows in blocks(len(X), rows_per_block(X.shape[1])):
         packed = _pack_block(groups, rows)
+        packed.rows[:] -= rows.start
         noise = scaled_noise(X, draw, rows.start, rows.stop, setting)
-        extend_tables(X, noise, rows.start, epsilons, packed, centers, memory, tables, first_cell)
+        block = np.ascontiguousarray(X[rows], dtype=np.float64)  # X may have single precision
+        extend_tables(block, noise, 0, epsilons, packed, centers, memory, tables, first_cell)
     sums = np.empty((len(k_values), n_levels, N_SUMS))
     table_sums(tables, first_cell, k_values, n_levels, sums)
     return sums
