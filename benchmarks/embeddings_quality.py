@@ -36,6 +36,7 @@ DIMENSIONS = (16, 64, 384, 768)
 TOPICS = (2, 5, 12, 30)
 COSINE = 0.7  # mean cosine of a row with its topic
 BACKGROUND = 0.2
+NOTHING = ("uniform", "one topic", "low rank")
 
 Answer = tuple[int, np.ndarray]
 
@@ -73,11 +74,9 @@ def draw_nothing(kind: str, n: int, p: int, seed: int) -> np.ndarray:
             )
         )
     if kind == "low rank":
-        rank = max(
-            8, p // 8
-        )  # directions of rank 2 are a ring, which the test takes for structure
-        spread = 1.0 / np.sqrt(np.arange(1, rank + 1))
-        return normalize((rng.normal(size=(n, rank)) * spread) @ rng.normal(size=(rank, p)))
+        # Few axes, or one that has much of the variance, make a ring or two poles of directions.
+        rank = max(8, p // 8)
+        return normalize(rng.normal(size=(n, rank)) @ rng.normal(size=(rank, p)))
     return normalize(rng.normal(size=(n, p)))
 
 
@@ -150,7 +149,7 @@ def rows_of_topics(n: int, n_drawings: int) -> Iterator[list[str]]:
 def rows_of_nothing(n: int, n_drawings: int) -> Iterator[list[str]]:
     yield ["kind", "p", "K = 1"]
     right = total = 0
-    for kind in ("uniform", "one topic", "low rank"):
+    for kind in NOTHING:
         for p in DIMENSIONS:
             tests = [
                 structure_test(

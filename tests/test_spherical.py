@@ -11,7 +11,14 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import cosine_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from stablek import SphericalKMeans, Stadion, evaluate_partition, select_k, structure_test
+from stablek import (
+    SphericalKMeans,
+    Stadion,
+    evaluate_partition,
+    select_k,
+    structure_test,
+    subsample_frequency,
+)
 from stablek.engines import GenericEngine, Setting, engine_for
 from stablek.engines.spherical import SphericalEngine
 from stablek.indices import (
@@ -326,6 +333,28 @@ def test_model_of_a_selector_predicts_directions():
     assert isinstance(stadion.best_estimator_, SphericalKMeans)
     np.testing.assert_array_equal(stadion.predict(7.0 * X), stadion.labels_)
     np.testing.assert_array_equal(stadion.best_estimator_.predict(X), stadion.labels_)
+
+
+def test_whole_way_from_rows_to_report(tmp_path):
+    X, y = topics(150, 3)
+    stadion = Stadion(SphericalKMeans(n_init=3), k_range=range(1, 6), random_state=0).fit(X)
+    assert stadion.n_clusters_ == 3
+    assert stadion.structure_test_.pvalue < 0.05
+    assert stadion.point_stability_.min() >= 0.0
+    assert subsample_frequency(stadion, X, n_subsamples=4).counts == {3: 4}
+    for suffix in ("html", "json", "md"):
+        stadion.report(tmp_path / f"report.{suffix}")
+        assert "SphericalKMeans" in (tmp_path / f"report.{suffix}").read_text(encoding="utf-8")
+    # What BERTopic asks of its hdbscan_model: fit, labels_ and predict.
+    model = stadion.best_estimator_
+    assert adjusted_rand_score(model.fit(X).labels_, y) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_sparse_rows_are_refused_with_a_recipe():
+    with pytest.raises(TypeError, match="TruncatedSVD") as raised:
+        Stadion(SphericalKMeans()).fit(csr_array(topics(50)[0]))
+    assert "Stadion(SphericalKMeans())" in str(raised.value)
 
 
 def test_directions_without_topics():
