@@ -471,6 +471,25 @@ def test_fits_from_a_sample_are_as_good():
 
 
 @pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_fit_does_not_depend_on_the_values_beside_it(dtype):
+    # 12 clusters are too many for the sample of 200 rows, 3 are not.
+    U = unit_rows(topics(900, 5, spread=1.0)[0].astype(dtype))
+    engine, some = SphericalEngine(SphericalKMeans(n_init=2)), np.arange(0, 900, 2)
+    for rows in (None, some, some[:50]):
+        [together] = engine.references(U, [Request(rows, (3, 12))], 0)
+        for partition in together:
+            [[alone]] = engine.references(U, [Request(rows, (partition.k,))], 0)
+            np.testing.assert_array_equal(alone.labels, partition.labels)
+            np.testing.assert_array_equal(alone.model, partition.model)
+
+
+def test_bad_parameters_reach_the_estimator():
+    with pytest.raises(ValueError, match="n_init must be an integer of at least 1, got 'auto'"):
+        Stadion(SphericalKMeans(n_init="auto"), k_range=[2, 3]).fit(topics()[0])
+
+
+@pytest.mark.usefixtures("few_are_many")
 @pytest.mark.parametrize("relabel", ["extend", "refit"])
 def test_single_precision_has_the_answer_of_double_precision(relabel):
     X, y = topics(900, 4, spread=1.0)
