@@ -31,7 +31,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from benchmarks import blocks, compiling, plain, ways
+from benchmarks import blocks, compiling, embeddings, plain, ways
 from stablek import Stadion
 from stablek.datasets import fetch_benchmark
 from stablek.engines import Setting, engine_for
@@ -411,6 +411,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "silhouette": ("Against a silhouette sweep", silhouette_sweep),
     "growth": ("Growth with N", growth),
     "blocks": ("Data in blocks", lambda: blocks.measure(table)),
+    "embeddings": ("Embeddings", embeddings.section),
     "kernel": ("The assign kernel", kernel),
     "indices": ("Internal indices", indices),
     "structure": ("The structure test", structure),

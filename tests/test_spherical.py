@@ -11,7 +11,14 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import cosine_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from stablek import SphericalKMeans, Stadion, evaluate_partition, select_k, structure_test
+from stablek import (
+    SphericalKMeans,
+    Stadion,
+    evaluate_partition,
+    select_k,
+    structure_test,
+    subsample_frequency,
+)
 from stablek.engines import GenericEngine, Setting, engine_for
 from stablek.engines.spherical import SphericalEngine
 from stablek.indices import (
@@ -328,6 +335,28 @@ def test_model_of_a_selector_predicts_directions():
     np.testing.assert_array_equal(stadion.best_estimator_.predict(X), stadion.labels_)
 
 
+def test_whole_way_from_rows_to_report(tmp_path):
+    X, y = topics(150, 3)
+    stadion = Stadion(SphericalKMeans(n_init=3), k_range=range(1, 6), random_state=0).fit(X)
+    assert stadion.n_clusters_ == 3
+    assert stadion.structure_test_.pvalue < 0.05
+    assert stadion.point_stability_.min() >= 0.0
+    assert subsample_frequency(stadion, X, n_subsamples=4).counts == {3: 4}
+    for suffix in ("html", "json", "md"):
+        stadion.report(tmp_path / f"report.{suffix}")
+        assert "SphericalKMeans" in (tmp_path / f"report.{suffix}").read_text(encoding="utf-8")
+    # What BERTopic asks of its hdbscan_model: fit, labels_ and predict.
+    model = stadion.best_estimator_
+    assert adjusted_rand_score(model.fit(X).labels_, y) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_sparse_rows_are_refused_with_a_recipe():
+    with pytest.raises(TypeError, match="TruncatedSVD") as raised:
+        Stadion(SphericalKMeans()).fit(csr_array(topics(50)[0]))
+    assert "Stadion(SphericalKMeans())" in str(raised.value)
+
+
 def test_directions_without_topics():
     rng = np.random.default_rng(0)
     for X in (rng.normal(size=(300, 8)), rng.normal(size=(300, 8)) + 2.0):
@@ -439,6 +468,25 @@ def test_fits_from_a_sample_are_as_good():
         ours = engine.estimator(U, partition).inertia_
         theirs = SphericalKMeans(partition.k, random_state=0).fit(U).inertia_
         assert ours < 1.01 * theirs
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_fit_does_not_depend_on_the_values_beside_it(dtype):
+    # 12 clusters are too many for the sample of 200 rows, 3 are not.
+    U = unit_rows(topics(900, 5, spread=1.0)[0].astype(dtype))
+    engine, some = SphericalEngine(SphericalKMeans(n_init=2)), np.arange(0, 900, 2)
+    for rows in (None, some, some[:50]):
+        [together] = engine.references(U, [Request(rows, (3, 12))], 0)
+        for partition in together:
+            [[alone]] = engine.references(U, [Request(rows, (partition.k,))], 0)
+            np.testing.assert_array_equal(alone.labels, partition.labels)
+            np.testing.assert_array_equal(alone.model, partition.model)
+
+
+def test_bad_parameters_reach_the_estimator():
+    with pytest.raises(ValueError, match="n_init must be an integer of at least 1, got 'auto'"):
+        Stadion(SphericalKMeans(n_init="auto"), k_range=[2, 3]).fit(topics()[0])
 
 
 @pytest.mark.usefixtures("few_are_many")

@@ -2,26 +2,24 @@
 Embeddings
 ==========
 
-Embeddings have hundreds of features in the same unit, and clusters differ in a few directions.
-Normalize the rows, reduce the dimension, and use one scale of noise for all features.
+Embeddings are compared by their angle. Spherical K-means clusters by cosine, and the length of a
+row does not matter. Noise turns the rows, and the structure test simulates directions without
+topics.
 """
 
 import numpy as np
 from matplotlib import pyplot as plt
-from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
 
-from stablek import PartitionDisplay, Stadion
+from stablek import PartitionDisplay, SphericalKMeans, Stadion
 
-# Simulated embeddings: six topics in 256 dimensions.
+# Simulated embeddings: six topics in 64 dimensions, and rows of all lengths.
 rng = np.random.default_rng(0)
-topics = rng.normal(size=(6, 256))
+topics = rng.normal(size=(6, 64))
 topic = rng.integers(0, 6, 500)
-embeddings = topics[topic] + rng.normal(scale=1.5, size=(500, 256))
+embeddings = topics[topic] + rng.normal(scale=0.8, size=(500, 64))
+embeddings *= rng.lognormal(size=(500, 1))
 
-stadion = Stadion(k_range=range(1, 13), noise_scale="global", random_state=0)
-make_pipeline(Normalizer(), PCA(20, random_state=0), stadion).fit(embeddings)
+stadion = Stadion(SphericalKMeans(), k_range=range(1, 13), random_state=0).fit(embeddings)
 print(stadion)
 
 fig, ax = plt.subplots(layout="constrained")

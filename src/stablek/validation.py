@@ -76,7 +76,8 @@ def check_data(
         raise TypeError(
             "X is a sparse matrix, and stablek needs dense numbers. Reduce it first:\n"
             "    svd = TruncatedSVD(n_components=50, random_state=0)\n"
-            "    make_pipeline(svd, Stadion()).fit(X)"
+            "    make_pipeline(svd, Stadion()).fit(X)\n"
+            "For texts, use Stadion(SphericalKMeans()) there"
         )
     names = column_names(X)
     check_unmasked("X", X)

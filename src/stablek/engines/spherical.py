@@ -28,8 +28,9 @@ from stablek.engines.kmeans.engine import KMeansEngine
 from stablek.kernels.kmeans.records import KMeansParameters
 from stablek.results import Group, Partition, Request
 from stablek.spherical import SphericalKMeans, lloyd, unit_rows
+from stablek.validation import check_count, check_tol
 
-__all__ = ["SphericalEngine", "unsupported"]
+__all__ = ["SphericalEngine", "starts_on_sample", "unsupported"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -46,6 +47,12 @@ def unsupported(clusterer: Any) -> str | None:
     """
     if type(clusterer) is not SphericalKMeans:
         return f"{type(clusterer).__name__} is not SphericalKMeans"
+    try:
+        check_count("n_init", clusterer.n_init)
+        check_count("max_iter", clusterer.max_iter)
+        check_tol(clusterer.tol)
+    except ValueError as error:
+        return str(error)
     seed = clusterer.random_state
     if seed is not None and not isinstance(seed, numbers.Integral):
         return "random_state is not None or an int"
@@ -57,16 +64,26 @@ _LEAST_SAMPLE = 1 << 11  # rows
 _STEPS = 10  # on all rows of a cluster, after the fit of the sample
 
 
-def sample_rows(n: int, n_features: int, k: int) -> int | None:
-    """Rows of the sample on which a fit of n rows starts; None if it needs no sample.
+def _sample_size(n_features: int) -> int:
+    return max(_LEAST_SAMPLE, _SAMPLE_NUMBERS // n_features)
+
+
+def starts_on_sample(n: int, n_features: int, k: int) -> bool:
+    """Whether a fit of n rows into k clusters starts on a sample of them.
 
     Examples
     --------
-    >>> sample_rows(100_000, 384, 30), sample_rows(5_000, 384, 30), sample_rows(100_000, 16, 30)
-    (2730, None, None)
+    >>> starts_on_sample(100_000, 384, 30), starts_on_sample(5_000, 384, 30)
+    (True, False)
     """
-    size = max(_LEAST_SAMPLE, _SAMPLE_NUMBERS // n_features)
-    return size if 2 * size < n and 20 * k <= size and k < 128 else None
+    size = _sample_size(n_features)
+    return 2 * size < n and 20 * k <= size and k < 128
+
+
+def _sampled(X: Floats, request: Request) -> list[int]:
+    """The values of a request whose fits start on a sample."""
+    n = len(X) if request.rows is None else len(request.rows)
+    return [k for k in request.k_values if starts_on_sample(n, X.shape[1], k)]
 
 
 class SphericalEngine(KMeansEngine):
@@ -84,31 +101,30 @@ class SphericalEngine(KMeansEngine):
         self, X: Floats, requests: Sequence[Request], entropy: int, *, keep_models: bool = True
     ) -> list[tuple[Partition, ...]]:
         """Reference partitions, with their centers as models."""
-        sizes = [len(X) if request.rows is None else len(request.rows) for request in requests]
-        samples = [
-            sample_rows(size, X.shape[1], max(request.k_values, default=1))
-            for request, size in zip(requests, sizes, strict=True)
-        ]
-        if X.dtype == np.float64 and not any(samples):
+        if X.dtype == np.float64 and not any(_sampled(X, request) for request in requests):
             return super().references(X, requests, entropy)
-        result = []
-        for request, sample in zip(requests, samples, strict=True):
-            if sample is not None:
-                result.append(self._from_sample(X, request, sample, entropy))
-                continue
-            points = X if request.rows is None else X[request.rows]
-            result += super().references(
-                _double(points), [Request(None, request.k_values)], entropy
-            )
-        return result
+        return [self._reference(X, request, entropy) for request in requests]
 
-    def _from_sample(
-        self, X: Floats, request: Request, size: int, entropy: int
-    ) -> tuple[Partition, ...]:
+    def _reference(self, X: Floats, request: Request, entropy: int) -> tuple[Partition, ...]:
+        """Partitions of one set of rows. Each K has its own way, whatever K are beside it."""
+        sampled = _sampled(X, request)
+        found: dict[int, Partition] = {}
+        if sampled:
+            part = Request(request.rows, sampled)
+            found = {p.k: p for p in self._from_sample(X, part, entropy)}
+        others = [k for k in request.k_values if k not in found]
+        if others:
+            points = _double(X if request.rows is None else X[request.rows])
+            [partitions] = super().references(points, [Request(None, others)], entropy)
+            found |= {p.k: p for p in partitions}
+        return tuple(found[k] for k in request.k_values)
+
+    def _from_sample(self, X: Floats, request: Request, entropy: int) -> tuple[Partition, ...]:
         """Partitions of many rows: fits of a sample of them, refined on all."""
         from stablek.engines.kmeans.fits import nearest_labels
 
         rows = np.arange(len(X)) if request.rows is None else request.rows
+        size = _sample_size(X.shape[1])
         rng = seeding.generator(entropy, "spherical sample", len(rows))
         chosen = np.sort(rng.choice(len(rows), size, replace=False))
         sample = _double(X[rows[chosen]])
