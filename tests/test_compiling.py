@@ -67,7 +67,7 @@ def tiny(tmp_path):
     """A package with the real decorators, an outer kernel and an inner one in a sub-package."""
     kernels = tmp_path / "tiny" / "stablek" / "kernels"
     (kernels / "deep").mkdir(parents=True)
-    for name in ("compiling.py", "caching.py"):
+    for name in ("compiling.py", "caching.py", "pipelines.py"):
         shutil.copy(PACKAGE / "kernels" / name, kernels)
     shutil.copy(PACKAGE / "announcing.py", kernels.parent)
     for folder in (kernels.parent, kernels, kernels / "deep"):

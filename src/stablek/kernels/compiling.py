@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from numba import njit
 
 from stablek.kernels.caching import keep_on_disk
+from stablek.kernels.pipelines import InnerCompiler, KernelCompiler
 
 __all__ = [
     "inner",
@@ -30,9 +31,14 @@ __all__ = [
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-_COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+_COMMON: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "no_cfunc_wrapper": True,  # no C code calls the kernels
+}
 _REORDERED = {"contract", "reassoc", "nsz"}
-_INNER = {**_COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER = {**_COMMON, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
 
 def jit(kernel: Kernel) -> Kernel:
@@ -61,9 +67,8 @@ def inner_exact(kernel: Kernel) -> Kernel:
 def inner_reordered(kernel: Kernel) -> Kernel:
     """`inner` that may change the order of sums; it always becomes a part of its caller.
 
-    LLVM chooses the order anew wherever it optimizes the function. A process that compiles would
-    call the function's own code, and one that reads the cache the copy in its caller: the last
-    bits could differ.
+    LLVM chooses the order anew wherever it optimizes the function, so there is no copy beside the
+    one in its caller.
     """
     options = {**_INNER, "fastmath": _REORDERED, "forceinline": True}
     return cast(Kernel, njit(**options)(kernel))
@@ -78,6 +83,6 @@ def inner_inlined(kernel: Kernel) -> Kernel:
 
 
 def _outer(kernel: Kernel, options: dict[str, Any]) -> Kernel:
-    compiled = njit(**options)(kernel)
+    compiled = njit(**options, pipeline_class=KernelCompiler)(kernel)
     keep_on_disk(compiled)
     return cast(Kernel, compiled)

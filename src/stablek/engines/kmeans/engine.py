@@ -185,7 +185,8 @@ class KMeansEngine:
             max_iter=int(given.max_iter),
             tol=float(given.tol) / n_features,
         )
-        return parameters if self.swap_centers else parameters._replace(n_rounds=0)
+        swaps = self.swap_centers and what[0] != "refit"
+        return parameters if swaps else parameters._replace(n_rounds=0)
 
     def _labels(
         self, noisy: Floats, partitions: Sequence[Partition], draw: int, setting: Setting

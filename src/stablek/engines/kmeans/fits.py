@@ -22,7 +22,7 @@ from stablek.kernels.kmeans.point_sets import (
 )
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import draw_starts, draws_memory
-from stablek.kernels.kmeans.tile_race import race_tiles
+from stablek.kernels.kmeans.tile_race import race_boxes, race_tiles
 from stablek.kernels.kmeans.tiles import TILE, scores_memory
 
 __all__ = [
@@ -119,7 +119,6 @@ def load(X: Floats, noise: Floats, plan: FitPlan) -> PointSets:
         mean=np.zeros((n_sets, width)),
         unit=np.ones(n_sets),
         square=np.zeros(n_sets),
-        compact=np.zeros(n_sets, dtype=np.bool_),
         boxes=np.empty((tiles[-1], 2, width)),
         totals=np.empty((tiles[-1], width)),
         origin=np.empty(tiles[-1] * TILE, dtype=np.int32),
@@ -191,7 +190,11 @@ def _fit_in_tiles(
     order, first_order, order_k = _draw(sets, fits, parameters)
     compact_sets(sets, boxed)
     work = tile_race_memory(sets, n, k, parameters.n_init)
-    race_tiles(sets, fits, parameters, order, first_order, order_k, work, centers)
+    by_boxes = np.isin(fits.sets, boxed)
+    for race, chosen in ((race_boxes, by_boxes), (race_tiles, ~by_boxes)):
+        if chosen.any():
+            own = _some(fits, chosen)
+            race(sets, own, parameters, order, first_order, order_k, work, centers)
 
 
 def _draw(sets: PointSets, fits: Fits, parameters: KMeansParameters) -> tuple[Ints, Ints, Ints]:
@@ -202,7 +205,8 @@ def _draw(sets: PointSets, fits: Fits, parameters: KMeansParameters) -> tuple[In
     first_order = parameters.n_init * (np.cumsum(order_k) - order_k)
     order = np.empty(parameters.n_init * int(order_k.sum()), dtype=np.int64)
     draws = draws_memory(n, k, parameters.plus_plus)
-    draw_starts(sets, order_k, parameters, draws, order, first_order)
+    trials = np.empty((len(draws.trials), sets.mean.shape[1]))
+    draw_starts(sets, order_k, parameters, draws, trials, order, first_order)
     return order, first_order, order_k
 
 
@@ -220,7 +224,9 @@ def labels_of_runs(X: Floats, plan: FitPlan, parameters: KMeansParameters) -> li
     own = runs.fit_sets[of_run]
     point = order[first_order[own] + of_run % n_init * order_k[own] + center]
     guides = X[plan.rows[plan.first_row[own] + point]]
-    labels, first_label = fit(X, X, runs, guides, parameters._replace(n_init=0)).labels()
+    labels, first_label = fit(
+        X, X, runs, guides, parameters._replace(n_init=0, n_rounds=0)
+    ).labels()
     sizes = plan.sizes[plan.fit_sets]
     return [
         labels[first : first + n_init * size].reshape(n_init, size)
@@ -298,6 +304,8 @@ def lloyd(X: Floats, starts: Sequence[Floats], max_iter: int = 300) -> list[NDAr
     """
     X = np.ascontiguousarray(X)
     plan = FitPlan.of_one_set(np.arange(len(X)), [len(centers) for centers in starts])
-    given = KMeansParameters(seed=0, n_init=0, plus_plus=False, max_iter=max_iter, tol=0.0)
+    given = KMeansParameters(
+        seed=0, n_init=0, plus_plus=False, max_iter=max_iter, tol=0.0, n_rounds=0
+    )
     labels, _ = fit(X, X, plan, np.concatenate(starts), given).labels()
     return [own.astype(np.intp) for own in labels.reshape(len(starts), len(X))]

@@ -36,7 +36,7 @@ Ways
 ----
 TILES : the default
     Every center is scored for every point.
-BOXES : at least 12 clusters and 129 points
+BOXES : at least 12 clusters and 1025 points
     Points are sorted so that a tile holds neighbors. Centers that cannot be nearest to any point
     in the box of the tile are not scored.
 GRAM : at least 32 features, few points for the number of clusters

@@ -48,7 +48,6 @@ def compact_sets(sets: PointSets, which: Ints) -> None:
         order[n:] = order[n - 1]
         boxed = points[order].reshape(-1, TILE, width)
         sets.boxes[own, 0], sets.boxes[own, 1] = boxed.min(axis=1), boxed.max(axis=1)
-        sets.compact[i] = True
 
 
 def _neighbors_together(points: Floats) -> Ints:

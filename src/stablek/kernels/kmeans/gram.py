@@ -92,7 +92,7 @@ def multiply_pairs(sets: PointSets, which: int, work: GramRace) -> None:
     """Multiply all pairs of points of a set."""
     n, start, width = sets.sizes[which], sets.tile_starts[which], sets.mean.shape[1]
     for i in range(n):
-        x = place(start, i, 0, width)
+        x = place(start, i, width)
         for j in range(width):
             work.vectors[i, j] = sets.points[x + j * TILE]
     zero: Any = np.int64(0)  # a literal 0 would compile the callee once more

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.gram import GramRace, draw_gram_starts, multiply, multiply_pairs
-from stablek.kernels.kmeans.race import SAME, Fit, drop, list_active, make_race
+from stablek.kernels.kmeans.race import (
+    SAME,
+    SWAPS,
+    Fit,
+    draw_swap,
+    drop,
+    list_active,
+    make_race,
+)
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import stream
 
@@ -258,7 +266,18 @@ def _means(n: int, k: int, work: GramRace, centers: Floats, first: int) -> None:
             centers[first + c, j] /= counts[c]
 
 
-_race = make_race(_lloyd, _put_center, _copy_restart, _weigh_swaps)
+@inner
+def _swap_centers(work: GramRace, fit: Fit) -> None:
+    """Make the restarts after the winner, restart 0, copies of it with one center moved."""
+    total = _weigh_swaps(work, fit)
+    zero: Any = np.int64(0)  # a literal 0 would compile the callee once more
+    for s in range(1, SWAPS + 1):
+        lost, x = draw_swap(s, fit.n, fit.k, total, work.distance, work.cost, work.state)
+        _copy_restart(work, fit, zero, s)
+        _put_center(work, fit, s, lost, x)
+
+
+_race = make_race(_lloyd, _copy_restart, _swap_centers)
 
 
 @jit
@@ -281,8 +300,7 @@ def race_gram(
                 most = max(most, fits.k_values[other])
                 other += 1
             draw_gram_starts(n, most, parameters, work)
-        square, tile = sets.square[which], sets.tile_starts[which]
-        fit = Fit(n, k, square, tile, False, parameters.spherical)
+        fit = Fit(n, k, sets.square[which], sets.tile_starts[which], parameters.spherical)
         for s in range(n_init):
             for c in range(k):
                 _put_center(work, fit, s, c, work.order[s * most + c])

@@ -6,6 +6,7 @@ A step labels all points, tile by tile, and adds to the sums of a cluster only w
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from stablek.kernels.kmeans.tiles import (
     tiles_of,
 )
 
-__all__ = ["TileRace", "lloyd", "tile_race_memory"]
+__all__ = ["TileRace", "make_lloyd", "tile_race_memory"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -87,7 +88,7 @@ def tile_race_memory(sets: PointSets, n: int, k: int, n_init: int) -> TileRace:
         np.empty((n_starts * k, width + 1)),
         np.empty(n_starts, dtype=np.int64),
         np.empty(TILE, dtype=np.int64),
-        np.empty(-(-n // TILE) * TILE, dtype=np.int32),
+        np.empty(-(-n // TILE) * TILE, dtype=np.int64),
         np.empty(batch * width * k),
         np.empty(k + 3, dtype=np.int64),
         scores_memory(batch * k, width, max(_ROWS, k)),
@@ -95,91 +96,101 @@ def tile_race_memory(sets: PointSets, n: int, k: int, n_init: int) -> TileRace:
     )
 
 
-@inner
-def lloyd(work: TileRace, fit: Fit, low: int, high: int, max_iter: int, limit: float) -> None:
-    """Run restarts low to high side by side until each has converged or is dropped.
+def make_lloyd(compact: bool) -> Callable[..., None]:
+    """Make Lloyd's algorithm for sets whose tiles are all compact, or for sets with any tiles.
 
-    A restart has converged when the squared shift of its centers is at most ``limit``.
+    Only one of the two is compiled where one is used. numba leaves out the branches of the other.
     """
-    n, k, square, start, compact, spherical = fit
-    points, boxes, totals = work.points, work.boxes, work.totals
-    labels, inertia, decrease = work.labels, work.inertia, work.decrease
-    running, active, distance, cost = work.running, work.active, work.distance, work.cost
-    weights, bias, scores, best, found, all_rows = work.scratch
-    stride, centers, sums, columns = work.stride, work.centers, work.sums, work.columns
-    moved, movers, near = work.moved, work.movers, work.near
-    width, boxed = centers.shape[1], compact
-    at_once = 1 if compact else max(1, _ROWS // (k - 1))
-    zero: Any = np.int64(0)  # a literal 0 would compile the callee once more
-    for s in range(low, high):
-        running[s] = 1
-        for c in range(k):
-            for j in range(width + 1):
-                sums[s * stride + c, j] = 0.0
-    for iteration in range(max_iter):
-        n_active = list_active(low, high, running, active)
-        if n_active == 0:
-            break
-        for a in range(n_active):
-            contrast(centers, active[a] * stride, k, weights, bias, a * (k - 1))
-            if boxed:
-                columns_of(centers, active[a] * stride, k, columns, a * width * k)
-            moved[a] = 1 if iteration == 0 else 0
-        n_near = n_seen = 0
-        for t in range(tiles_of(n)):
-            lanes, tile, base = lanes_of(n, t), start + t, t * TILE
-            count = min(TILE, n - base)
-            for first in range(0, n_active, at_once):
-                stop = min(first + at_once, n_active)
-                row, n_rows = first * (k - 1), (stop - first) * (k - 1)
-                few = k
-                if boxed:
-                    at, middle = first * width * k, base + count // 2
-                    close = labels[active[first] - low, middle] if iteration > 0 else -1
-                    few = near_box(boxes, tile, columns, at, k, close, distance, cost, near)
-                    n_near += few
-                    n_seen += k
-                some = 4 * few < 3 * k
-                if some:
-                    # Center 0, which has no row, is the bound of the others or not near.
-                    bound = 0.0 if near[0] == 0 else np.inf
-                    n_rows = rows_of(near, few)
+
+    @inner
+    def lloyd(work: TileRace, fit: Fit, low: int, high: int, max_iter: int, limit: float) -> None:
+        """Run restarts low to high side by side until each has converged or is dropped.
+
+        A restart has converged when the squared shift of its centers is at most ``limit``.
+        """
+        n, k, square, start, spherical = fit
+        points, boxes, totals = work.points, work.boxes, work.totals
+        labels, inertia, decrease = work.labels, work.inertia, work.decrease
+        running, active, distance, cost = work.running, work.active, work.distance, work.cost
+        weights, bias, scores, best, found, all_rows = work.scratch
+        stride, centers, sums, columns = work.stride, work.centers, work.sums, work.columns
+        moved, movers, near = work.moved, work.movers, work.near
+        width, boxed = centers.shape[1], compact
+        at_once = 1
+        if not compact and k - 1 < _ROWS:
+            at_once = _ROWS // (k - 1)
+        for s in range(low, high):
+            running[s] = 1
+            for c in range(k):
+                for j in range(width + 1):
+                    sums[s * stride + c, j] = 0.0
+        for iteration in range(max_iter):
+            n_active = list_active(low, high, running, active)
+            if n_active == 0:
+                break
+            for a in range(n_active):
+                contrast(centers, active[a] * stride, k, weights, bias, a * (k - 1))
+                if compact:
+                    columns_of(centers, active[a] * stride, k, columns, a * width * k)
+                moved[a] = 1 if iteration == 0 else 0
+            n_near = n_seen = 0
+            for t in range(tiles_of(n)):
+                lanes, tile, base = lanes_of(n, t), start + t, t * TILE
+                count = min(TILE, n - base)
+                for first in range(0, n_active, at_once):
+                    stop = min(first + at_once, n_active)
+                    row, n_rows = first * (k - 1), (stop - first) * (k - 1)
+                    rows, n_nearest, bound = all_rows, k - 1, 0.0
+                    if compact:
+                        few = k
+                        if boxed:
+                            at, middle = first * width * k, base + count // 2
+                            close = labels[active[first] - low, middle] if iteration > 0 else -1
+                            few = near_box(
+                                boxes, tile, columns, at, k, close, distance, cost, near
+                            )
+                            n_near += few
+                            n_seen += k
+                        if 4 * few < 3 * k:
+                            # Center 0, which has no row, is the bound of the others or not near.
+                            bound = 0.0 if near[0] == 0 else np.inf
+                            n_nearest = n_rows = rows_of(near, few)
+                            rows = near
                     score_rows(
-                        points, tile, width, lanes, weights, bias, row, near, n_rows, scores
+                        points, tile, width, lanes, weights, bias, row, rows, n_rows, scores
                     )
-                    nearest(scores, zero, near, n_rows, bound, lanes, best, found)
-                else:
-                    score_rows(
-                        points, tile, width, lanes, weights, bias, row, all_rows, n_rows, scores
-                    )
-                for a in range(first, stop):
-                    own, at = active[a] - low, active[a] * stride
-                    if not some:
+                    for a in range(first, stop):
+                        own, at = active[a] - low, active[a] * stride
                         at_row = a * (k - 1) - row
-                        nearest(scores, at_row, all_rows, k - 1, 0.0, lanes, best, found)
-                    if iteration == 0 and compact:
-                        # Neighbors: most have one label, and the others move from it.
-                        _enter_together(totals, tile, count, base, found[0], labels, own, sums, at)
-                    elif iteration == 0:
-                        _enter(points, tile, count, base, found, labels, own, sums, at)
-                    n_moved = _list_movers(count, base, found, labels, own, movers)
-                    _move(points, tile, base, found, labels, own, sums, at, movers, n_moved)
-                    moved[a] += n_moved
-        boxed = boxed and 4 * n_near < 3 * n_seen  # in many dimensions all centers may be near
-        for a in range(n_active):
-            s = active[a]
-            settled = moved[a] == 0
-            if not settled:
-                at = s * stride
-                relocated = _relocate(points, start, n, k, labels, s - low, centers, sums, at)
-                shift, now = _update(k, at, square, centers, sums, spherical)
-                decrease[s] = inertia[s] - now
-                inertia[s] = now
-                settled = shift <= limit and not relocated
-            if settled:
-                running[s] = 0
-        if iteration > 0:
-            drop(high, square, inertia, decrease, running)
+                        nearest(scores, at_row, rows, n_nearest, bound, lanes, best, found)
+                        if iteration == 0:
+                            if compact:
+                                # Neighbors: most have one label, and the others move from it.
+                                _enter_together(
+                                    totals, tile, count, base, found[0], labels, own, sums, at
+                                )
+                            else:
+                                _enter(points, tile, count, base, found, labels, own, sums, at)
+                        n_moved = _list_movers(count, base, found, labels, own, movers)
+                        _move(points, tile, base, found, labels, own, sums, at, movers, n_moved)
+                        moved[a] += n_moved
+            boxed = boxed and 4 * n_near < 3 * n_seen  # in many dimensions all centers may be near
+            for a in range(n_active):
+                s = active[a]
+                settled = moved[a] == 0
+                if not settled:
+                    at = s * stride
+                    relocated = _relocate(points, start, n, k, labels, s - low, centers, sums, at)
+                    shift, now = _update(k, at, square, centers, sums, spherical)
+                    decrease[s] = inertia[s] - now
+                    inertia[s] = now
+                    settled = shift <= limit and not relocated
+                if settled:
+                    running[s] = 0
+            if iteration > 0:
+                drop(high, square, inertia, decrease, running)
+
+    return lloyd
 
 
 @inner
@@ -298,7 +309,7 @@ def _update(
                 centers[at + c, j] = value
     if spherical:
         explained *= 2.0
-    return shift, max(square - explained, 0.0)
+    return shift, square - explained if square > explained else 0.0
 
 
 @inner
@@ -331,18 +342,18 @@ def _relocate(
         farthest, point = 0.0, -1
         for i in range(n):
             label = labels[row, i]
-            distance = 0.0
+            distance, x = 0.0, place(start, i, width)
             for j in range(width):
-                gap = points[place(start, i, j, width)] - centers[at + label, j]
+                gap = points[x + j * TILE] - centers[at + label, j]
                 distance += gap * gap
             if distance > farthest and sums[at + label, width] > 1.0:
                 farthest, point = distance, i
         if point >= 0:
             relocated = True
-            label = labels[row, point]
+            label, x = labels[row, point], place(start, point, width)
             labels[row, point] = empty
             for j in range(width):
-                value = points[place(start, point, j, width)]
+                value = points[x + j * TILE]
                 sums[at + label, j] -= value
                 sums[at + empty, j] = value
                 # The point is at home now, so the next empty cluster takes another one.

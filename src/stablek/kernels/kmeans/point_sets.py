@@ -37,7 +37,6 @@ def load_sets(
     zero: Any = np.int64(0)  # a literal 0 would compile the callees once more
     for i in range(len(sets.sizes)):
         n = sets.sizes[i]
-        sets.compact[i] = False
         for t in range(tiles_of(n)):
             first, count = first_row[i] + t * TILE, min(TILE, n - t * TILE)
             tile = sets.tile_starts[i] + t

@@ -20,7 +20,16 @@ from stablek.kernels.compiling import inner, inner_inlined
 from stablek.kernels.kmeans.records import KMeansParameters
 from stablek.kernels.kmeans.starts import random
 
-__all__ = ["SAME", "SWAPS", "Fit", "drop", "list_active", "make_race", "restarts_memory"]
+__all__ = [
+    "SAME",
+    "SWAPS",
+    "Fit",
+    "draw_swap",
+    "drop",
+    "list_active",
+    "make_race",
+    "restarts_memory",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -63,13 +72,10 @@ class Fit(NamedTuple):
     k: int
     square: float
     tile: int
-    compact: bool
     spherical: bool
 
 
-def make_race(
-    lloyd: Any, put_center: Any, copy_restart: Any, weigh_swaps: Any
-) -> Callable[..., None]:
+def make_race(lloyd: Any, copy_restart: Any, swap_centers: Any) -> Callable[..., None]:
     """Make the race of one way from its kernels.
 
     Their first argument, ``work``, holds points and centers in the form of the way, and the fields
@@ -78,10 +84,9 @@ def make_race(
 
     - ``lloyd(work, fit, low, high, max_iter, limit)`` runs restarts low to high side by side until
       each has converged or is dropped.
-    - ``put_center(work, fit, s, c, x)`` puts center c of restart s on point x.
     - ``copy_restart(work, fit, source, target)`` copies the centers of a restart.
-    - ``weigh_swaps(work, fit)`` fills in ``distance`` and ``cost`` for restart 0, and returns the
-      sum of ``distance``.
+    - ``swap_centers(work, fit)`` makes the restarts after the winner, restart 0, copies of it with
+      one center moved: the one that `draw_swap` names.
     """
 
     @inner_inlined
@@ -112,34 +117,32 @@ def make_race(
                 if best > 0:
                     inertia[0] = inertia[best]
                     copy_restart(work, fit, best, zero)
-                if guided or (stage > 0 and best == 0):
+                if (guided and parameters.n_rounds == 0) or (stage > 0 and best == 0):
                     break
 
-    @inner
-    def swap_centers(work: Any, fit: Fit) -> None:
-        """Make the restarts after the winner, restart 0, copies of it with one center moved.
-
-        The center whose loss costs least goes to a point drawn with probability proportional to
-        its squared distance from its own center.
-        """
-        distance, cost = work.distance, work.cost
-        zero: Any = np.int64(0)  # a literal 0 would compile the callees once more
-        total = weigh_swaps(work, fit)
-        for s in range(1, SWAPS + 1):
-            lost = zero
-            for c in range(fit.k):
-                if cost[c] < cost[lost]:
-                    lost = c
-            left, x = random(work.state) * total, zero
-            while x < fit.n - 1 and left >= distance[x]:
-                left -= distance[x]
-                x += 1
-            copy_restart(work, fit, zero, s)
-            put_center(work, fit, s, lost, x)
-            if s % 2 == 0:  # two swaps for each center that is lost
-                cost[lost] = np.inf
-
     return race
+
+
+@inner
+def draw_swap(
+    s: int, n: int, k: int, total: float, distance: Floats, cost: Floats, state: Any
+) -> tuple[int, int]:
+    """Draw swap s of a winner: the center that moves, and the point that it moves to.
+
+    The center whose loss costs least goes to a point drawn with probability proportional to its
+    squared distance from its own center; ``total`` is the sum of these.
+    """
+    lost = 0
+    for c in range(k):
+        if cost[c] < cost[lost]:
+            lost = c
+    left, x = random(state) * total, 0
+    while x < n - 1 and left >= distance[x]:
+        left -= distance[x]
+        x += 1
+    if s % 2 == 0:  # two swaps for each center that is lost
+        cost[lost] = np.inf
+    return lost, x
 
 
 @inner

@@ -17,7 +17,8 @@ class KMeansParameters(NamedTuple):
     """Parameters of scikit-learn's KMeans, and a seed for the starts.
 
     ``tol`` bounds the squared shift of the centers, relative to the sum of all variances.
-    ``n_rounds`` is the largest number of rounds in which centers of the winner are swapped.
+    ``n_rounds`` is the largest number of rounds in which centers of the winner are swapped. It is
+    0 for refits, whose start from given centers makes up for swaps.
     ``spherical`` keeps points and centers on the unit sphere.
     """
 
@@ -36,9 +37,9 @@ class PointSets(NamedTuple):
     Set i has ``sizes[i]`` points, from tile ``tile_starts[i]`` on. Its points were centered at
     ``mean[i]`` and divided by ``unit[i]``; then ``square[i]`` is their sum of squares.
 
-    Where ``compact[i]`` is true, each tile of the set holds neighbors: ``boxes[tile]`` has the
-    lower and the upper corner of their box, and ``totals[tile]`` has their sum. Place j of a tile
-    holds point ``origin[tile * TILE + j]`` of the set.
+    Place j of a tile holds point ``origin[tile * TILE + j]`` of the set. In sets that
+    `boxes.compact_sets` has ordered, each tile holds neighbors: ``boxes[tile]`` has the lower and
+    the upper corner of their box, and ``totals[tile]`` has their sum.
     """
 
     points: Floats
@@ -47,7 +48,6 @@ class PointSets(NamedTuple):
     mean: Floats
     unit: Floats
     square: Floats
-    compact: NDArray[np.bool_]
     boxes: Floats
     totals: Floats
     origin: Ints

@@ -205,7 +205,7 @@ def _draw_point(n: int, target: float, distance: Floats, tile_sum: Floats) -> in
 @inner
 def _fetch(points: Floats, centers: Floats, first: int, x: int, t: int) -> None:
     width = centers.shape[1]
-    base = place(first, x, 0, width)
+    base = place(first, x, width)
     for j in range(width):
         centers[t, j] = points[base + j * TILE]
 
@@ -237,11 +237,14 @@ def draw_starts(
     k_values: Ints,
     parameters: KMeansParameters,
     scratch: Draws,
+    centers: Floats,
     order: Ints,
     first_order: Ints,
 ) -> None:
-    """Draw ``n_init`` starts of ``k_values[i]`` points in each set: indices, start after start."""
-    centers = np.empty((len(scratch.trials), sets.mean.shape[1]))
+    """Draw ``n_init`` starts of ``k_values[i]`` points in each set: indices, start after start.
+
+    ``centers`` has room for all trials of one center.
+    """
     for i in range(len(k_values)):
         n, k = sets.sizes[i], k_values[i]
         for s in range(parameters.n_init if k > 0 else 0):

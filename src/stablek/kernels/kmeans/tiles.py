@@ -49,9 +49,9 @@ _3 = np.uint64(3 * TILE)
 
 
 @inner
-def place(tile: int, index: int, feature: int, width: int) -> int:
-    """Position of a feature of a point, in a set of points that begins at a tile."""
-    return ((tile + index // TILE) * width + feature) * TILE + index % TILE
+def place(tile: int, index: int, width: int) -> int:
+    """Position of the first feature of a point, in a set that begins at a tile."""
+    return (tile + index // TILE) * width * TILE + index % TILE
 
 
 class Scores(NamedTuple):

@@ -31,9 +31,9 @@ def choose_ways(n: Ints, k_values: Ints, n_features: int, n_init: int) -> Ints:
     >>> choose_ways(n, k_values, 200, 10).tolist() == [TILES, BOXES, GRAM]
     True
     """
-    # It costs as much to find the near ones of fewer centers as to score them all, and two tiles
-    # hold points from everywhere.
-    ways = np.where((k_values >= 12) & (n > 128), BOXES, TILES)
+    # It costs as much to find the near ones of fewer centers as to score them all. The tiles of
+    # fewer points are wide: boxes gain at most a tenth there, and have a kernel to compile.
+    ways = np.where((k_values >= 12) & (n > 1024), BOXES, TILES)
     # With fewer features, tiles are as fast. The matrix of more points does not fit into the
     # caches. It costs n^2 p to compute, and several k and all restarts share it; then a step costs
     # n k where it would cost n k p.
