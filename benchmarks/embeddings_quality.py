@@ -36,7 +36,7 @@ DIMENSIONS = (16, 64, 384, 768)
 TOPICS = (2, 5, 12, 30)
 COSINE = 0.7  # mean cosine of a row with its topic
 BACKGROUND = 0.2
-NOTHING = ("uniform", "one topic", "low rank")
+NOTHING = ("uniform", "one topic", "low rank", "low rank, decaying")
 
 Answer = tuple[int, np.ndarray]
 
@@ -73,8 +73,12 @@ def draw_nothing(kind: str, n: int, p: int, seed: int) -> np.ndarray:
                 n, random_state=rng
             )
         )
+    if kind == "low rank, decaying":
+        # Two axes make a ring of directions, and an axis with much of the variance two poles.
+        rank = max(2, p // 8)
+        spread = 1.0 / np.sqrt(np.arange(1, rank + 1))
+        return normalize((rng.normal(size=(n, rank)) * spread) @ rng.normal(size=(rank, p)))
     if kind == "low rank":
-        # Few axes, or one that has much of the variance, make a ring or two poles of directions.
         rank = max(8, p // 8)
         return normalize(rng.normal(size=(n, rank)) @ rng.normal(size=(rank, p)))
     return normalize(rng.normal(size=(n, p)))
