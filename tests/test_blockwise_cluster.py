@@ -108,6 +108,15 @@ def _slow(chunk):
     return chunk
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises, also where the shell runs the tests in the background and ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupt_ends_soon_and_leaves_the_client_usable(X, cluster):
     array = da.from_array(X, chunks=(100, P)).map_blocks(_slow, meta=np.empty((0, 0)))
     with Client(cluster) as client:

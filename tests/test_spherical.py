@@ -217,7 +217,7 @@ def setting_of(U, relabel):
     return Setting(0, PERTURBATIONS["uniform"], scale, SIMILARITIES["ari"], relabel)
 
 
-WAYS = {ways.TILES: (300, 16, 4), ways.BOXES: (300, 6, 14), ways.GRAM: (60, 80, 5)}
+WAYS = {ways.TILES: (300, 16, 4), ways.BOXES: (1100, 6, 14), ways.GRAM: (60, 80, 5)}
 
 
 @pytest.mark.parametrize("way", list(WAYS))
