@@ -6,6 +6,7 @@ import dask.array as da
 import numpy as np
 import pytest
 
+from benchmarks.block_starts import inertia, make
 from stablek import Stadion
 from stablek.blockwise import core
 from stablek.blockwise.kmeans import BlockKMeans
@@ -23,26 +24,9 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(core, "BLOCK_ROWS", 1024)
 
 
-def make(n_clusters):
-    """Clusters of different sizes, at least nine deviations apart."""
-    rng = np.random.default_rng(n_clusters)
-    centers = []
-    while len(centers) < n_clusters:
-        new = rng.uniform(0, 12 * np.sqrt(n_clusters + 1), size=2)
-        if all(np.linalg.norm(new - old) >= 9.0 for old in centers):
-            centers.append(new)
-    shares = np.linspace(1.0, 2.0, n_clusters)
-    y = rng.choice(n_clusters, size=N, p=shares / shares.sum())
-    return np.array(centers)[y] + rng.normal(size=(N, 2)) * np.linspace(1.0, 1.5, 2)
-
-
-def inertia(X, labels):
-    return sum(np.square(X[labels == k] - X[labels == k].mean(axis=0)).sum() for k in set(labels))
-
-
 @pytest.mark.parametrize("n_clusters", range(1, 21))
 def test_same_k(n_clusters):
-    X = make(n_clusters)
+    X = make(n_clusters, N)
     stadion = Stadion(
         k_range=range(max(1, n_clusters - 1), n_clusters + 2),
         omega=[2, 3],
@@ -61,7 +45,7 @@ def test_same_k(n_clusters):
 @pytest.mark.parametrize("n_clusters", range(1, 21))
 def test_inertia_is_at_most_half_a_percent_above_that_of_memory(n_clusters, monkeypatch):
     """For every K from 1 to 20, also far from the number of clusters."""
-    X = make(n_clusters)
+    X = make(n_clusters, N)
     selector = CalinskiHarabasz(k_range=range(1, 21), random_state=0)
     memory = selector.fit(X).reference_labels_
     monkeypatch.setattr(CalinskiHarabasz, "max_rows_in_memory", 1000)
