@@ -452,6 +452,7 @@ def _write(texts: dict[str, str]) -> None:
         "seconds are those of one machine.\n"
     )
     titles = [title for title, _ in SECTIONS.values() if title in texts]
+    titles += [title for title in texts if title not in titles]  # of commands of their own
     RESULTS.write_text(head + "".join(f"\n## {t}\n\n{texts[t]}" for t in titles))
 
 
