@@ -273,7 +273,7 @@ def test_only_the_default_levels_have_former_rows():
     """The committed settings with a search are those of `Run.former`, and no others."""
     with (ROOT / "study" / "results" / "settings.csv").open(newline="") as file:
         texts = {row["text"] for row in csv.DictReader(file)}
-    later = ('"bootstrap"', '"levels":"grid"')
+    later = ('"bootstrap"', '"levels"')
     searched = {text for text in texts if '"auto"' in text and not any(w in text for w in later)}
     runs = plan(PAPER)
     former = {run.former.settings for run in runs if run.former is not None}
