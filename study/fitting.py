@@ -108,6 +108,8 @@ def stadion_names(fit: str) -> list[str]:
 def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -> dict[str, Any]:
     """Outcomes of both aggregations, with the margins of their answers."""
     outcomes = {}
+    tested = model.structure_test_ is not None
+    test = {"pvalue": float(model.structure_pvalue_)} if tested else {}
     for aggregation in AGGREGATIONS:
         chosen = model.reselect(aggregation=aggregation)
         scores = np.sort(chosen.scores[~np.isnan(chosen.scores)])
@@ -121,11 +123,9 @@ def stadion_outcomes(model: Stadion, seconds: float, prefix: str, suffix: str) -
                 "best_above_1": int(chosen.k_values[int(several.argmax())]),
                 "frequency": float(chosen.selection_frequency[at]),
                 "crossing": float(chosen.crossing_epsilon),
+                **test,
             },
         }
-        if model.structure_test_ is not None:
-            pvalue = float(model.structure_pvalue_)
-            outcomes[f"{prefix}{aggregation}{suffix}"]["details"]["pvalue"] = pvalue
     return outcomes
 
 
