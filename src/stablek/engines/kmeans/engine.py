@@ -16,6 +16,7 @@ from stablek import seeding
 from stablek.blocks import blocks, rows_per_block
 from stablek.engines.base import Setting
 from stablek.engines.copies import relabeled_copies, similarities_of_copies
+from stablek.kernels.kmeans import ways
 from stablek.kernels.kmeans.records import KMeansParameters
 from stablek.results import Group, Partition, Request
 from stablek.similarity import Agreement
@@ -24,6 +25,9 @@ __all__ = ["KMeansEngine", "unsupported"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+
+_SWAPS = 3  # rounds in which centers of the best restart are swapped
+_POLISH = 2  # passes in which single points of a refit move
 
 
 def unsupported(clusterer: Any) -> str | None:
@@ -71,8 +75,8 @@ class KMeansEngine:
     clusterer : KMeans
         A KMeans for which `unsupported` returns None.
     swap_centers : bool
-        Whether copies of the best restart, in which one center was moved, race against it. Without
-        them, fits are as different from each other as scikit-learn's.
+        Whether the best restart is improved: copies of it in which one center was moved race
+        against it. Without them, fits are as different from each other as scikit-learn's.
     """
 
     prefer: Literal["threads", "processes"] = "threads"
@@ -178,15 +182,18 @@ class KMeansEngine:
         if given.random_state is not None:
             what = (*what, int(given.random_state))
         automatic = 1 if given.init == "k-means++" else 10
+        n_init = automatic if given.n_init == "auto" else int(given.n_init)
+        refit = what[0] == "refit"
         parameters = KMeansParameters(
             seed=seeding.seed(entropy, *what),
-            n_init=automatic if given.n_init == "auto" else int(given.n_init),
+            n_init=ways.n_merged_starts(n_init) if refit else n_init,
             plus_plus=given.init == "k-means++",
             max_iter=int(given.max_iter),
             tol=float(given.tol) / n_features,
+            n_rounds=_POLISH if refit else _SWAPS,
+            refit=refit,
         )
-        swaps = self.swap_centers and what[0] != "refit"
-        return parameters if swaps else parameters._replace(n_rounds=0)
+        return parameters if self.swap_centers else parameters._replace(n_rounds=0)
 
     def _labels(
         self, noisy: Floats, partitions: Sequence[Partition], draw: int, setting: Setting

@@ -13,7 +13,9 @@ from stablek.kernels.kmeans import ways
 from stablek.kernels.kmeans.boxes import compact_sets
 from stablek.kernels.kmeans.gram import gram_race_memory
 from stablek.kernels.kmeans.gram_race import race_gram
+from stablek.kernels.kmeans.gram_refit import refit_gram
 from stablek.kernels.kmeans.lloyd import tile_race_memory
+from stablek.kernels.kmeans.merging import growth_memory
 from stablek.kernels.kmeans.point_sets import (
     center_sets,
     label_fits,
@@ -23,6 +25,7 @@ from stablek.kernels.kmeans.point_sets import (
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import draw_starts, draws_memory
 from stablek.kernels.kmeans.tile_race import race_boxes, race_tiles
+from stablek.kernels.kmeans.tile_refit import refit_boxes, refit_tiles
 from stablek.kernels.kmeans.tiles import TILE, scores_memory
 
 __all__ = [
@@ -180,21 +183,33 @@ def _fit_by_gram(
     sets: PointSets, fits: Fits, parameters: KMeansParameters, centers: Floats
 ) -> None:
     n, k, width = int(sets.sizes[fits.sets].max()), int(fits.k_values.max()), sets.mean.shape[1]
-    race_gram(sets, fits, parameters, gram_race_memory(n, width, k, parameters), centers)
+    work = gram_race_memory(n, width, k, parameters)
+    if parameters.refit:
+        starts = growth_memory(n, k, parameters.n_init, width, work.products.shape[1])
+        refit_gram(sets, fits, parameters, *starts, work, centers)
+    else:
+        race_gram(sets, fits, parameters, work, centers)
 
 
 def _fit_in_tiles(
     sets: PointSets, fits: Fits, boxed: Ints, parameters: KMeansParameters, centers: Floats
 ) -> None:
     n, k = int(sets.sizes[fits.sets].max()), int(fits.k_values.max())
-    order, first_order, order_k = _draw(sets, fits, parameters)
+    races: tuple[Any, Any] = (race_boxes, race_tiles)
+    starts: tuple[Any, ...]
+    if parameters.refit:
+        width = sets.mean.shape[1]
+        races = (refit_boxes, refit_tiles)
+        growth, merging = growth_memory(n, k, parameters.n_init, width, width)
+        starts = growth, merging, np.empty((width, len(merging.counts)))
+    else:
+        starts = _draw(sets, fits, parameters)
     compact_sets(sets, boxed)
     work = tile_race_memory(sets, n, k, parameters.n_init)
     by_boxes = np.isin(fits.sets, boxed)
-    for race, chosen in ((race_boxes, by_boxes), (race_tiles, ~by_boxes)):
+    for race, chosen in zip(races, (by_boxes, ~by_boxes), strict=True):
         if chosen.any():
-            own = _some(fits, chosen)
-            race(sets, own, parameters, order, first_order, order_k, work, centers)
+            race(sets, _some(fits, chosen), parameters, *starts, work, centers)
 
 
 def _draw(sets: PointSets, fits: Fits, parameters: KMeansParameters) -> tuple[Ints, Ints, Ints]:

@@ -13,7 +13,15 @@ from stablek.kernels.kmeans.records import KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import Draws, draws_memory, make_plus_plus, random_rows, stream
 from stablek.kernels.kmeans.tiles import TILE, lanes_of, place, score_rows, tiles_of
 
-__all__ = ["GramRace", "draw_gram_starts", "gram_race_memory", "multiply", "multiply_pairs"]
+__all__ = [
+    "GramRace",
+    "draw_gram_starts",
+    "fetch",
+    "gram_race_memory",
+    "multiply",
+    "multiply_pairs",
+    "squared_distances",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -125,21 +133,22 @@ def multiply(
 
 
 @inner
-def _fetch(products: Floats, squares: Floats, first: int, x: int, t: int) -> None:
+def fetch(products: Floats, squares: Floats, first: int, x: int, t: int) -> None:
     """Nothing to do: the products have all that there is to know of point x."""
 
 
 @inner
-def _squared_distances(
+def squared_distances(
     products: Floats, squares: Floats, tile: int, lanes: int, x: int, t: int, buffer: Floats
 ) -> None:
+    """Squared distances of the points of a tile from point x."""
     base = tile * TILE
     for i in range(lanes):
         square = squares[base + i] + squares[x] - 2.0 * products[x, base + i]
         buffer[i] = max(square, 0.0)
 
 
-_plus_plus = make_plus_plus(_fetch, _squared_distances)
+_plus_plus = make_plus_plus(fetch, squared_distances)
 
 
 @inner

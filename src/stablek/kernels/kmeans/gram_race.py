@@ -8,6 +8,7 @@ algorithm reads a feature again, and a point that changes its cluster costs one 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.gram import GramRace, draw_gram_starts, multiply, multiply_pairs
 from stablek.kernels.kmeans.race import (
+    PATIENCE,
     SAME,
     SWAPS,
     Fit,
@@ -27,14 +29,14 @@ from stablek.kernels.kmeans.race import (
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import stream
 
-__all__ = ["race_gram"]
+__all__ = ["copy_restart", "guide", "make_gram_lloyd", "means", "race_gram"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
 
 @inner
-def _guide(
+def guide(
     sets: PointSets, which: int, k: int, centers: Floats, first: int, s: int, work: GramRace
 ) -> None:
     """Put the centers of restart s where ``centers`` has them."""
@@ -60,7 +62,7 @@ def _put_center(work: GramRace, fit: Fit, s: int, c: int, x: int) -> None:
 
 
 @inner
-def _copy_restart(work: GramRace, fit: Fit, source: int, target: int) -> None:
+def copy_restart(work: GramRace, fit: Fit, source: int, target: int) -> None:
     """Copy the centers and labels of a restart."""
     labels = work.labels
     for i in range(fit.n):
@@ -100,34 +102,39 @@ def _weigh_swaps(work: GramRace, fit: Fit) -> float:
     return total
 
 
-@inner
-def _lloyd(work: GramRace, fit: Fit, low: int, high: int, max_iter: int, limit: float) -> None:
-    """Run restarts low to high side by side until each has converged or is dropped.
+def make_gram_lloyd(patience: float) -> Callable[..., None]:
+    """Make Lloyd's algorithm on products; `race.drop` explains ``patience``."""
 
-    A restart has converged when the squared shift of its centers is at most ``limit``.
-    """
-    running, inertia, decrease, active = work.running, work.inertia, work.decrease, work.active
-    for s in range(low, high):
-        running[s] = 1
-    for iteration in range(max_iter):
-        n_active = list_active(low, high, running, active)
-        if n_active == 0:
-            break
-        for a in range(n_active):
-            s = active[a]
-            _assign(fit.k, s, work)
-            n_moved = _count_moved(fit.n, work.labels, s, work.found)
-            settled = n_moved == 0
-            if not settled:
-                relocated = _regroup(work, fit, s, n_moved)
-                shift, now = _update(work, fit, s)
-                decrease[s] = inertia[s] - now
-                inertia[s] = now
-                settled = shift <= limit and not relocated
-            if settled:
-                running[s] = 0
-        if iteration > 0:
-            drop(high, fit.square, inertia, decrease, running)
+    @inner
+    def lloyd(work: GramRace, fit: Fit, low: int, high: int, max_iter: int, limit: float) -> None:
+        """Run restarts low to high side by side until each has converged or is dropped.
+
+        A restart has converged when the squared shift of its centers is at most ``limit``.
+        """
+        running, inertia, decrease, active = work.running, work.inertia, work.decrease, work.active
+        for s in range(low, high):
+            running[s] = 1
+        for iteration in range(max_iter):
+            n_active = list_active(low, high, running, active)
+            if n_active == 0:
+                break
+            for a in range(n_active):
+                s = active[a]
+                _assign(fit.k, s, work)
+                n_moved = _count_moved(fit.n, work.labels, s, work.found)
+                settled = n_moved == 0
+                if not settled:
+                    relocated = _regroup(work, fit, s, n_moved)
+                    shift, now = _update(work, fit, s)
+                    decrease[s] = inertia[s] - now
+                    inertia[s] = now
+                    settled = shift <= limit and not relocated
+                if settled:
+                    running[s] = 0
+            if iteration > 0:
+                drop(high, fit.square, patience, inertia, decrease, running)
+
+    return lloyd
 
 
 @inner
@@ -251,7 +258,7 @@ def _update(work: GramRace, fit: Fit, s: int) -> tuple[float, float]:
 
 
 @inner
-def _means(n: int, k: int, work: GramRace, centers: Floats, first: int) -> None:
+def means(n: int, k: int, work: GramRace, centers: Floats, first: int) -> None:
     """Write the centers of restart 0; the center of an empty cluster is on the first point."""
     vectors, counts, labels = work.vectors, work.counts, work.labels
     for c in range(k):
@@ -273,11 +280,11 @@ def _swap_centers(work: GramRace, fit: Fit) -> None:
     zero: Any = np.int64(0)  # a literal 0 would compile the callee once more
     for s in range(1, SWAPS + 1):
         lost, x = draw_swap(s, fit.n, fit.k, total, work.distance, work.cost, work.state)
-        _copy_restart(work, fit, zero, s)
+        copy_restart(work, fit, zero, s)
         _put_center(work, fit, s, lost, x)
 
 
-_race = make_race(_lloyd, _copy_restart, _swap_centers)
+_race = make_race(make_gram_lloyd(PATIENCE), copy_restart, _swap_centers)
 
 
 @jit
@@ -306,7 +313,7 @@ def race_gram(
                 _put_center(work, fit, s, c, work.order[s * most + c])
         guided = not np.isnan(centers[first, 0])
         if guided:
-            _guide(sets, which, k, centers, first, n_init, work)
+            guide(sets, which, k, centers, first, n_init, work)
         stream(parameters.seed, -k, work.state)
         _race(work, fit, parameters, guided)
-        _means(n, k, work, centers, first)
+        means(n, k, work, centers, first)

@@ -96,10 +96,10 @@ def tile_race_memory(sets: PointSets, n: int, k: int, n_init: int) -> TileRace:
     )
 
 
-def make_lloyd(compact: bool) -> Callable[..., None]:
+def make_lloyd(compact: bool, patience: float) -> Callable[..., None]:
     """Make Lloyd's algorithm for sets whose tiles are all compact, or for sets with any tiles.
 
-    Only one of the two is compiled where one is used. numba leaves out the branches of the other.
+    `race.drop` explains ``patience``. Only one of the two is compiled where one is used. numba leaves out the branches of the other.
     """
 
     @inner
@@ -188,7 +188,7 @@ def make_lloyd(compact: bool) -> Callable[..., None]:
                 if settled:
                     running[s] = 0
             if iteration > 0:
-                drop(high, square, inertia, decrease, running)
+                drop(high, square, patience, inertia, decrease, running)
 
     return lloyd
 

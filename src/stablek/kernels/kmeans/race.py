@@ -19,8 +19,11 @@ from numpy.typing import NDArray
 from stablek.kernels.compiling import inner, inner_inlined
 from stablek.kernels.kmeans.records import KMeansParameters
 from stablek.kernels.kmeans.starts import random
+from stablek.kernels.kmeans.tiles import TILE
 
 __all__ = [
+    "PATIENCE",
+    "REFIT_PATIENCE",
     "SAME",
     "SWAPS",
     "Fit",
@@ -28,6 +31,7 @@ __all__ = [
     "drop",
     "list_active",
     "make_race",
+    "make_refit_race",
     "restarts_memory",
 ]
 
@@ -38,7 +42,9 @@ SAME = 1e-12  # inertias that differ by less, relative to the total, belong to o
 SWAPS = 4  # restarts that swap a center of the winner
 _FINE = 0.01  # tolerance for a winner, relative to that for the race
 _FINE_STEPS = 10  # steps that a winner may take to get there
-_PATIENCE = 4.0  # a restart is hopeless if this many decreases like the last leave it behind
+# A restart is hopeless if this many decreases like the last leave it behind. Refits have better
+# starts, whose lead says more.
+PATIENCE, REFIT_PATIENCE = 4.0, 0.5
 
 
 def restarts_memory(n: int, k: int, n_init: int, batch: int) -> dict[str, Any]:
@@ -56,7 +62,7 @@ def restarts_memory(n: int, k: int, n_init: int, batch: int) -> dict[str, Any]:
         "decrease": np.empty(n_starts),
         "running": np.empty(n_starts, dtype=np.int64),
         "active": np.empty(n_starts, dtype=np.int64),
-        "distance": np.empty(max(n, k)),
+        "distance": np.empty(max(n, k, TILE)),
         "cost": np.empty(k),
         "state": np.empty(1, dtype=np.uint64),
     }
@@ -123,6 +129,33 @@ def make_race(lloyd: Any, copy_restart: Any, swap_centers: Any) -> Callable[...,
     return race
 
 
+def make_refit_race(lloyd: Any, copy_restart: Any, polish: Any) -> Callable[..., None]:
+    """Make the race of refits from the kernels of one way.
+
+    ``polish(work, fit, n_passes)`` moves single points of the winner, restart 0, to other clusters.
+    The other kernels are those of `make_race`.
+    """
+
+    @inner_inlined
+    def race(work: Any, fit: Fit, parameters: KMeansParameters, n_starts: int) -> None:
+        """Race the first restarts. The winner becomes restart 0 and is polished."""
+        limit, inertia, batch = parameters.tol * fit.square / fit.n, work.inertia, len(work.labels)
+        zero: Any = np.int64(0)  # a literal 0 would compile the callees once more
+        stop, steps = zero + n_starts, parameters.max_iter
+        for stage in range(2):
+            if stage == 1:  # one step leaves the labels of the winner in row 0
+                best = _best_restart(n_starts, fit.square, inertia)
+                if best > 0:
+                    inertia[0] = inertia[best]
+                    copy_restart(work, fit, best, zero)
+                stop, steps = zero + 1, zero + 1
+            for low in range(zero, stop, batch):
+                lloyd(work, fit, low, min(low + batch, stop), steps, limit)
+        polish(work, fit, parameters.n_rounds)
+
+    return race
+
+
 @inner
 def draw_swap(
     s: int, n: int, k: int, total: float, distance: Floats, cost: Floats, state: Any
@@ -167,17 +200,25 @@ def list_active(low: int, high: int, running: Ints, active: Ints) -> int:
 
 
 @inner
-def drop(high: int, square: float, inertia: Floats, decrease: Floats, running: Ints) -> None:
+def drop(
+    high: int,
+    square: float,
+    patience: float,
+    inertia: Floats,
+    decrease: Floats,
+    running: Ints,
+) -> None:
     """Stop restarts that cannot win any more, or that repeat another one.
 
-    The decrease of a restart shrinks from step to step, roughly geometrically.
+    The decrease of a restart shrinks from step to step, roughly geometrically. A restart is
+    hopeless if ``patience`` decreases like the last leave it behind.
     """
     leader = inertia[0]
     for s in range(high):
         leader = min(leader, inertia[s])
     for s in range(high):
         if running[s] == 1:
-            if inertia[s] - _PATIENCE * decrease[s] > leader + SAME * square:
+            if inertia[s] - patience * decrease[s] > leader + SAME * square:
                 running[s] = 0
             for other in range(s):
                 if abs(inertia[s] - inertia[other]) <= SAME * square:

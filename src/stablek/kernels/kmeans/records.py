@@ -17,8 +17,8 @@ class KMeansParameters(NamedTuple):
     """Parameters of scikit-learn's KMeans, and a seed for the starts.
 
     ``tol`` bounds the squared shift of the centers, relative to the sum of all variances.
-    ``n_rounds`` is the largest number of rounds in which centers of the winner are swapped. It is
-    0 for refits, whose start from given centers makes up for swaps.
+    ``n_rounds`` is the largest number of rounds in which the best restart is improved: by swaps of
+    centers or, with ``refit``, by moves of single points. ``refit`` also means merged starts.
     ``spherical`` keeps points and centers on the unit sphere.
     """
 
@@ -28,6 +28,7 @@ class KMeansParameters(NamedTuple):
     max_iter: int
     tol: float
     n_rounds: int = 3
+    refit: bool = False
     spherical: bool = False
 
 

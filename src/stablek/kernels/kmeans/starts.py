@@ -17,7 +17,17 @@ from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.records import KMeansParameters, PointSets
 from stablek.kernels.kmeans.tiles import TILE, lanes_of, place, tiles_of
 
-__all__ = ["draw_starts", "draws_memory", "make_plus_plus", "random", "random_rows", "stream"]
+__all__ = [
+    "draw_point",
+    "draw_starts",
+    "draws_memory",
+    "fetch",
+    "make_plus_plus",
+    "random",
+    "random_rows",
+    "squared_distances",
+    "stream",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -152,7 +162,7 @@ def make_plus_plus(fetch: Any, squared_distances: Any) -> Callable[..., None]:
                 if c == 0:
                     trials[t] = int(random(state) * n)
                 else:
-                    trials[t] = _draw_point(n, random(state) * total, distance, tile_sum)
+                    trials[t] = draw_point(n, random(state) * total, distance, tile_sum)
                 fetch(points, centers, first, trials[t], t)
             best = 0
             if c > 0:
@@ -185,7 +195,7 @@ def _approach(
 
 
 @inner
-def _draw_point(n: int, target: float, distance: Floats, tile_sum: Floats) -> int:
+def draw_point(n: int, target: float, distance: Floats, tile_sum: Floats) -> int:
     """Index at which the running sum of the squared distances passes ``target``."""
     running = 0.0
     tile = 0
@@ -203,7 +213,8 @@ def _draw_point(n: int, target: float, distance: Floats, tile_sum: Floats) -> in
 
 
 @inner
-def _fetch(points: Floats, centers: Floats, first: int, x: int, t: int) -> None:
+def fetch(points: Floats, centers: Floats, first: int, x: int, t: int) -> None:
+    """Copy point x into row t of the centers."""
     width = centers.shape[1]
     base = place(first, x, width)
     for j in range(width):
@@ -211,9 +222,10 @@ def _fetch(points: Floats, centers: Floats, first: int, x: int, t: int) -> None:
 
 
 @inner
-def _squared_distances(
+def squared_distances(
     points: Floats, centers: Floats, tile: int, lanes: int, x: int, t: int, buffer: Floats
 ) -> None:
+    """Squared distances of the points of a tile from row t of the centers, which is point x."""
     n_lanes, width = np.uint64(lanes), centers.shape[1]
     for j in range(0, width, 2):
         at = np.uint64((tile * width + j) * TILE)
@@ -228,7 +240,7 @@ def _squared_distances(
                 buffer[i] = buffer[i] + u * u + v * v
 
 
-_plus_plus = make_plus_plus(_fetch, _squared_distances)
+_plus_plus = make_plus_plus(fetch, squared_distances)
 
 
 @jit

@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.lloyd import TileRace, make_lloyd
-from stablek.kernels.kmeans.race import SWAPS, Fit, draw_swap, make_race
+from stablek.kernels.kmeans.race import PATIENCE, SWAPS, Fit, draw_swap, make_race
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import stream
 from stablek.kernels.kmeans.tiles import TILE, place, tiles_of
 
-__all__ = ["race_boxes", "race_tiles"]
+__all__ = ["copy_restart", "race_boxes", "race_tiles"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
 
 @inner
-def _copy_restart(work: TileRace, fit: Fit, source: int, target: int) -> None:
+def copy_restart(work: TileRace, fit: Fit, source: int, target: int) -> None:
     """Copy the centers of a restart."""
     _copy(work.centers, source * work.stride, target * work.stride, fit.k)
 
@@ -70,7 +70,7 @@ def _swap_centers(work: TileRace, fit: Fit) -> None:
 
 def _make_kernel(compact: bool) -> Callable[..., None]:
     """Make the race for sets with or without compact tiles."""
-    race = make_race(make_lloyd(compact), _copy_restart, _swap_centers)
+    race = make_race(make_lloyd(compact, PATIENCE), copy_restart, _swap_centers)
 
     @inner
     def race_fits(
