@@ -102,8 +102,8 @@ def _weigh_swaps(work: GramRace, fit: Fit) -> float:
     return total
 
 
-def make_gram_lloyd(patience: float) -> Callable[..., None]:
-    """Make Lloyd's algorithm on products; `race.drop` explains ``patience``."""
+def make_gram_lloyd(patience: float, first_drop: int) -> Callable[..., None]:
+    """Make Lloyd's algorithm on products; `lloyd.make_lloyd` explains the arguments."""
 
     @inner
     def lloyd(work: GramRace, fit: Fit, low: int, high: int, max_iter: int, limit: float) -> None:
@@ -131,7 +131,7 @@ def make_gram_lloyd(patience: float) -> Callable[..., None]:
                     settled = shift <= limit and not relocated
                 if settled:
                     running[s] = 0
-            if iteration > 0:
+            if iteration >= first_drop:
                 drop(high, fit.square, patience, inertia, decrease, running)
 
     return lloyd
@@ -284,7 +284,7 @@ def _swap_centers(work: GramRace, fit: Fit) -> None:
         _put_center(work, fit, s, lost, x)
 
 
-_race = make_race(make_gram_lloyd(PATIENCE), copy_restart, _swap_centers)
+_race = make_race(make_gram_lloyd(PATIENCE, 1), copy_restart, _swap_centers)
 
 
 @jit

@@ -73,7 +73,7 @@ def _put_centers(work: GramRace, fit: Fit, m: int, s: int, target: Ints, growth:
     for i in range(fit.n):
         labels[s, i] = target[growth.label[s, i]]
         work.half_squares[at + labels[s, i]] += 0.5 * work.sums[at + labels[s, i], i]
-    work.inertia[s] = fit.square  # the value for a start whose first step moves no point
+    work.inertia[s] = fit.square
     for c in range(fit.k):
         count = work.counts[at + c]
         if count > 0.0:
@@ -101,7 +101,7 @@ def _polish(work: GramRace, fit: Fit, n_passes: int) -> None:
 
 
 @inner
-def _square(work: GramRace, c: int, i: int) -> float:
+def _square(work: GramRace, c: int, i: int) -> Any:
     """Squared distance of point i from a center that is not empty."""
     half = work.half_squares[c] - work.sums[c, i] / work.counts[c]
     return max(work.squares[i] + 2.0 * half, 0.0)
@@ -126,7 +126,8 @@ def _rivals(work: GramRace, n: int, k: int) -> None:
 @inner
 def _move(work: GramRace, k: int, x: int) -> int:
     """Move a point to the best of the other clusters if Hartigan's rule holds; 1 if it did."""
-    counts, own, new, lowest = work.counts, np.int64(work.labels[0, x]), -1, np.inf
+    own: Any = np.int64(work.labels[0, x])
+    counts, new, lowest = work.counts, -1, np.inf
     for c in range(k):
         if c != own:
             join = 0.0
@@ -158,7 +159,7 @@ def _shift(work: GramRace, c: int, x: int, sign: float) -> None:
         sums[c, i] += sign * products[x, i]
 
 
-_race = make_refit_race(make_gram_lloyd(REFIT_PATIENCE), copy_restart, _polish)
+_race = make_refit_race(make_gram_lloyd(REFIT_PATIENCE, 0), copy_restart, _polish)
 
 
 @jit
@@ -191,12 +192,13 @@ def refit_gram(
             heirs, parts = growth.heirs[s], growth.parts[s]
             if growth.drawn[s] != m:
                 _grow(work.products, work.squares, zero, n, m, plus_plus, seed, s, growth)
-                _measure(work, n, m, s, growth, merging.gap)
+                _measure(work, n, m, s, growth, merging.cost)
                 plan_mergers(m, growth.sizes[s], merging, heirs, parts)
             cut(m, k, heirs, parts, target)
             _put_centers(work, fit, m, s, target, growth)
         guided = not np.isnan(centers[first, 0])
         if guided:
             guide(sets, which, k, centers, first, n_init, work)
+            work.inertia[n_init] = np.inf  # not known, so the first step does not drop it
         _race(work, fit, parameters, n_init + 1 if guided else n_init)
         means(n, k, work, centers, first)

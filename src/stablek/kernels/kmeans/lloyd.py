@@ -96,10 +96,12 @@ def tile_race_memory(sets: PointSets, n: int, k: int, n_init: int) -> TileRace:
     )
 
 
-def make_lloyd(compact: bool, patience: float) -> Callable[..., None]:
+def make_lloyd(compact: bool, patience: float, first_drop: int) -> Callable[..., None]:
     """Make Lloyd's algorithm for sets whose tiles are all compact, or for sets with any tiles.
 
-    `race.drop` explains ``patience``. Only one of the two is compiled where one is used. numba leaves out the branches of the other.
+    `race.drop` explains ``patience``; step ``first_drop`` is the first after which restarts are
+    dropped. Only one of the two is compiled where one is used: numba leaves out the branches of
+    the other.
     """
 
     @inner
@@ -187,7 +189,7 @@ def make_lloyd(compact: bool, patience: float) -> Callable[..., None]:
                     settled = shift <= limit and not relocated
                 if settled:
                     running[s] = 0
-            if iteration > 0:
+            if iteration >= first_drop:
                 drop(high, square, patience, inertia, decrease, running)
 
     return lloyd

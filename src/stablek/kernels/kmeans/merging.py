@@ -5,8 +5,8 @@ those drawn so far, and each point of the set belongs to the nearest of them. Wa
 merges these clusters until k are left. A start of this kind is worth several plain ones, because
 no two centers of it share a cluster that is far from the others.
 
-The number of points drawn is a power of two that depends on k alone. So fits of neighboring k share
-a start up to the last mergers, and still a fit does not depend on those beside it.
+The number of points drawn depends on k by powers of two. So fits of neighboring k share a start up
+to the last mergers, and still a fit does not depend on those beside it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner
+from stablek.kernels.compiling import inner, inner_reordered
 from stablek.kernels.kmeans.starts import draw_point, random, stream
 from stablek.kernels.kmeans.tiles import TILE, lanes_of, tiles_of
 
@@ -34,7 +34,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
-_FEWEST = 16  # points that are drawn for any k
+_FEWEST = 4  # points that are drawn for any k
 
 
 class Growth(NamedTuple):
@@ -65,11 +65,12 @@ class Growth(NamedTuple):
 class Merging(NamedTuple):
     """Scratch memory for mergers.
 
-    ``gap`` has the squared distances of the means, ``counts`` the numbers of points, ``partner``
-    the cheapest cluster to merge with and ``price`` what that costs; ``target`` is for `cut`.
+    ``cost`` has what the merger of each pair would add to the inertia, ``counts`` the numbers of
+    points, ``partner`` the cheapest cluster to merge with and ``price`` what that costs; ``target``
+    is for `cut`.
     """
 
-    gap: Floats
+    cost: Floats
     counts: Floats
     partner: Ints
     price: Floats
@@ -105,11 +106,14 @@ def growth_memory(
 
 
 def _n_drawn(n: int, k: int) -> int:
-    """Number of points that starts with k centers draw: at least two for each, if there are."""
+    """Number of points that starts with k centers draw: one and a half to three for each.
+
+    They are at most half of all points, as starts from nearly all points would be all the same.
+    """
     drawn = _FEWEST
-    while drawn < 2 * k:
+    while 2 * drawn < 3 * k:
         drawn *= 2
-    return min(n, drawn)
+    return max(k, min(n // 2, drawn))
 
 
 n_drawn = inner(_n_drawn)
@@ -161,7 +165,7 @@ def _approach(
     c: int, n: int, tile: int, lanes: int, buffer: Floats, distance: Floats, label: Ints
 ) -> float:
     """Let point c take over what is nearer to it than to all before; return the tile's sum."""
-    base, total = np.uint64(tile * TILE), 0.0
+    base = np.uint64(tile * TILE)
     for i in range(np.uint64(lanes)):
         old, new, owner = distance[base + i], buffer[i], label[base + i]
         closer = c == 0 or new < old
@@ -169,8 +173,14 @@ def _approach(
         label[base + i] = c if closer else owner
     for i in range(n - tile * TILE, lanes):
         distance[tile * TILE + i] = 0.0
+    return _sum(base, lanes, distance)
+
+
+@inner_reordered
+def _sum(base: Any, lanes: int, values: Floats) -> float:
+    total = 0.0
     for i in range(np.uint64(lanes)):
-        total += distance[base + i]
+        total += values[base + i]
     return total
 
 
@@ -178,15 +188,15 @@ def _approach(
 def plan_mergers(m: int, sizes: Floats, merging: Merging, heirs: Ints, parts: Ints) -> None:
     """List the mergers of m clusters, each time of the two that cost least, until one is left.
 
-    On entry ``merging.gap`` is set, with inf on its diagonal. Empty clusters cost nothing, so they
-    go first.
+    On entry ``cost`` has the squared distances of the means, and inf on its diagonal. Empty
+    clusters cost nothing, so they go first.
     """
-    gap, counts, partner, price, alive = merging
+    cost, counts, partner, price, alive = merging
     for a in range(m):
         alive[a], counts[a] = 1, sizes[a]
         partner[a], price[a] = -1, np.inf
-    for a in range(m):
-        _offer(a, m, gap, counts, partner, price)
+    for b in range(m):
+        _offer(b, m, cost, counts, partner, price)
     for i in range(m - 1):
         best, lowest = 0, np.inf
         for a in range(m):
@@ -194,12 +204,14 @@ def plan_mergers(m: int, sizes: Floats, merging: Merging, heirs: Ints, parts: In
                 best, lowest = a, price[a]
         low, high = min(best, partner[best]), max(best, partner[best])
         heirs[i], parts[i] = low, high
-        _merge(low, high, m, gap, counts)
+        _merge(low, high, m, cost, counts)
         alive[high], price[high] = 0, np.inf
         for a in range(m):
-            if alive[a] == 1 and (a == low or partner[a] == low or partner[a] == high):
-                _find_partner(a, m, gap, counts, partner, price)
-        _offer(low, m, gap, counts, partner, price)
+            if alive[a] == 1:
+                if a == low or partner[a] == low or partner[a] == high:
+                    _find_partner(a, m, cost, partner, price)
+                elif cost[low, a] < price[a]:
+                    partner[a], price[a] = low, cost[low, a]
 
 
 @inner
@@ -219,46 +231,39 @@ def cut(m: int, k: int, heirs: Ints, parts: Ints, target: Ints) -> None:
 
 
 @inner
-def _offer(b: int, m: int, gap: Floats, counts: Floats, partner: Ints, price: Floats) -> None:
-    """Make cluster b the partner of those for which it is the cheapest; the first of equals is.
-
-    The gap to a cluster that was merged, and to itself, is infinite.
-    """
+def _offer(b: int, m: int, cost: Floats, counts: Floats, partner: Ints, price: Floats) -> None:
+    """Turn distances from cluster b into costs, and let it be the partner of whom it suits best."""
     row, size = np.uint64(b), counts[b]
     for a in range(np.uint64(m)):
-        total = max(size + counts[a], 1.0)
-        now, old, other = gap[row, a] * (size * counts[a] / total), price[a], partner[a]
+        now = cost[row, a] * (size * counts[a] / max(size + counts[a], 1.0))
+        old, other = price[a], partner[a]
         cheaper = now < old
+        cost[row, a] = now
         price[a] = now if cheaper else old
         partner[a] = b if cheaper else other
+    cost[b, b] = np.inf  # an empty cluster has made it nan
 
 
 @inner
-def _find_partner(
-    a: int, m: int, gap: Floats, counts: Floats, partner: Ints, price: Floats
-) -> None:
+def _find_partner(a: int, m: int, cost: Floats, partner: Ints, price: Floats) -> None:
     """Find the cheapest cluster to merge with; the first of equals."""
-    row, size = np.uint64(a), counts[a]
     lowest, found = np.inf, -1
-    for b in range(np.uint64(m)):
-        total = max(size + counts[b], 1.0)
-        now = gap[row, b] * (size * counts[b] / total)
-        if now < lowest:
-            lowest, found = now, np.int64(b)
+    for b in range(m):
+        if cost[a, b] < lowest:
+            lowest, found = cost[a, b], b
     partner[a], price[a] = found, lowest
 
 
 @inner
-def _merge(low: int, high: int, m: int, gap: Floats, counts: Floats) -> None:
-    """Make a cluster a part of another one, and move that one's mean."""
-    total = max(counts[low] + counts[high], 1.0)
-    share = counts[high] / total
-    between = share * (1.0 - share) * gap[low, high]
-    counts[low] += counts[high]
+def _merge(low: int, high: int, m: int, cost: Floats, counts: Floats) -> None:
+    """Make a cluster a part of another one: the update of Lance and Williams for Ward's rule."""
+    one, two, between = counts[low], counts[high], cost[low, high]
     for a in range(m):
-        square = (1.0 - share) * gap[low, a] + share * gap[high, a] - between
-        gap[low, a] = max(square, 0.0)
-    gap[low, low] = np.inf
+        size = counts[a]
+        both = (one + size) * cost[low, a] + (two + size) * cost[high, a] - size * between
+        cost[low, a] = max(both / max(one + two + size, 1.0), 0.0)
+    counts[low] = one + two
+    cost[low, low] = cost[low, high] = np.inf
     for a in range(m):
-        gap[a, low] = gap[low, a]
-        gap[a, high] = np.inf
+        cost[a, low] = cost[low, a]
+        cost[a, high] = np.inf

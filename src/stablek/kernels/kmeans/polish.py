@@ -5,9 +5,9 @@ rule: point x moves from cluster a to b if
 
     n_a / (n_a - 1) |x - c_a|^2  >  n_b / (n_b + 1) |x - c_b|^2
 
-So a partition that Lloyd's algorithm cannot improve often can be, above all one with small clusters
-or in many dimensions. A pass finds candidates with the centers that it began with, many points at a
-time. A candidate moves if the rule still holds for the centers of the moment.
+So a partition that Lloyd's algorithm cannot improve often can be, above all one with small
+clusters or in many dimensions. A pass finds candidates with the centers that it began with, many
+points at a time. A candidate moves if the rule still holds for the centers of the moment.
 """
 
 from __future__ import annotations

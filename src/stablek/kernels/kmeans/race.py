@@ -132,8 +132,8 @@ def make_race(lloyd: Any, copy_restart: Any, swap_centers: Any) -> Callable[...,
 def make_refit_race(lloyd: Any, copy_restart: Any, polish: Any) -> Callable[..., None]:
     """Make the race of refits from the kernels of one way.
 
-    ``polish(work, fit, n_passes)`` moves single points of the winner, restart 0, to other clusters.
-    The other kernels are those of `make_race`.
+    ``polish(work, fit, n_passes)`` moves single points of the winner, restart 0. The other kernels
+    are those of `make_race`. The inertia of each start, or inf, is known on entry.
     """
 
     @inner_inlined

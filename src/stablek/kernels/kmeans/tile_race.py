@@ -70,7 +70,7 @@ def _swap_centers(work: TileRace, fit: Fit) -> None:
 
 def _make_kernel(compact: bool) -> Callable[..., None]:
     """Make the race for sets with or without compact tiles."""
-    race = make_race(make_lloyd(compact, PATIENCE), copy_restart, _swap_centers)
+    race = make_race(make_lloyd(compact, PATIENCE, 1), copy_restart, _swap_centers)
 
     @inner
     def race_fits(

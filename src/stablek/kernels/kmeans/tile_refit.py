@@ -76,9 +76,12 @@ def _put_centers(
     counts: Floats,
     centers: Floats,
     first: int,
-) -> None:
-    """Put k centers on the means of the merged clusters; one without points goes to the middle."""
-    width = sums.shape[1]
+) -> float:
+    """Put k centers on the means of the merged clusters; return what they explain.
+
+    That is the sum of squares less the inertia. A center without points goes to the middle.
+    """
+    width, explained = sums.shape[1], 0.0
     for c in range(k):
         counts[c] = 0.0
         for j in range(width):
@@ -89,12 +92,15 @@ def _put_centers(
             centers[first + target[a], j] += sums[a, j]
     for c in range(k):
         for j in range(width):
-            centers[first + c, j] /= max(counts[c], 1.0)
+            total = centers[first + c, j]
+            centers[first + c, j] = total / max(counts[c], 1.0)
+            explained += total * centers[first + c, j]
+    return explained
 
 
 def _make_kernel(compact: bool) -> Callable[..., None]:
     """Make the race for sets with or without compact tiles."""
-    race = make_refit_race(make_lloyd(compact, REFIT_PATIENCE), copy_restart, polish_tiles)
+    race = make_refit_race(make_lloyd(compact, REFIT_PATIENCE, 0), copy_restart, polish_tiles)
 
     @inner
     def refit(
@@ -109,7 +115,7 @@ def _make_kernel(compact: bool) -> Callable[..., None]:
     ) -> None:
         seed, n_init, plus_plus = parameters.seed, parameters.n_init, parameters.plus_plus
         points, stride, raced = sets.points, work.stride, work.centers
-        target, width = merging.target, raced.shape[1]
+        target, cost, width = merging.target, work.cost, raced.shape[1]
         for f in range(len(fits.k_values)):
             which, k, first = fits.sets[f], fits.k_values[f], fits.first_center[f]
             n, tile = sets.sizes[which], sets.tile_starts[which]
@@ -117,21 +123,23 @@ def _make_kernel(compact: bool) -> Callable[..., None]:
                 for s in range(n_init):
                     growth.drawn[s] = 0
             if k > 1:
-                m = n_drawn(n, k)
+                m, square = n_drawn(n, k), sets.square[which]
                 for s in range(n_init):
                     heirs, parts = growth.heirs[s], growth.parts[s]
                     if growth.drawn[s] != m:
                         _grow(points, growth.center, tile, n, m, plus_plus, seed, s, growth)
-                        _measure(points, tile, n, m, s, growth, means, merging.gap)
+                        _measure(points, tile, n, m, s, growth, means, merging.cost)
                         plan_mergers(m, growth.sizes[s], merging, heirs, parts)
                     cut(m, k, heirs, parts, target)
                     sums, sizes = growth.sums[s], growth.sizes[s]
-                    _put_centers(m, k, target, sums, sizes, work.cost, raced, s * stride)
+                    known = _put_centers(m, k, target, sums, sizes, cost, raced, s * stride)
+                    work.inertia[s] = square - known
                 guided = not np.isnan(centers[first, 0])
                 for c in range(k if guided else 0):
                     for j in range(width):
                         raced[n_init * stride + c, j] = centers[first + c, j]
-                square, n_starts = sets.square[which], n_init + 1 if guided else n_init
+                work.inertia[n_init] = np.inf  # not known, so the first step does not drop it
+                n_starts = n_init + 1 if guided else n_init
                 race(work, Fit(n, k, square, tile, parameters.spherical), parameters, n_starts)
             for c in range(k):
                 for j in range(width):
@@ -158,8 +166,8 @@ def refit_tiles(
     """Draw merged starts for each fit, race them and polish the winner.
 
     On entry the centers of a fit are one more start, unless nan. On return they are the fitted
-    centers. They are in the units of the set. ``means`` is scratch memory: the means of a start, feature after
-    feature.
+    centers. They are in the units of the set. ``means`` is scratch memory: the means of a start,
+    feature after feature.
     """
     _refit_tiles(sets, fits, parameters, growth, merging, means, work, centers)
 
