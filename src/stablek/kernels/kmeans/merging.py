@@ -65,9 +65,9 @@ class Growth(NamedTuple):
 class Merging(NamedTuple):
     """Scratch memory for mergers.
 
-    ``cost`` has what the merger of each pair would add to the inertia, ``counts`` the numbers of
-    points, ``partner`` the cheapest cluster to merge with and ``price`` what that costs; ``target``
-    is for `cut`.
+    ``cost`` has what the merger of each pair would add to the inertia, and ``counts`` the numbers
+    of points. ``partner`` is the cheapest cluster to merge with, and ``price`` what that costs.
+    ``target`` is for `cut`.
     """
 
     cost: Floats
@@ -232,7 +232,7 @@ def cut(m: int, k: int, heirs: Ints, parts: Ints, target: Ints) -> None:
 
 @inner
 def _offer(b: int, m: int, cost: Floats, counts: Floats, partner: Ints, price: Floats) -> None:
-    """Turn distances from cluster b into costs, and let it be the partner of whom it suits best."""
+    """Turn distances from cluster b into costs, and offer it to the others as a partner."""
     row, size = np.uint64(b), counts[b]
     for a in range(np.uint64(m)):
         now = cost[row, a] * (size * counts[a] / max(size + counts[a], 1.0))
