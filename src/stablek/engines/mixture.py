@@ -127,6 +127,13 @@ class MixtureEngine:
         self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
+        if setting.relabel != "refit":
+            noise = additive_noise(X, draw, setting)
+            if noise is not None:  # once for all levels
+                levels = epsilons.tolist()
+                models = partition.model.at_levels(levels, setting.noise_deviation)
+                noisy = zip(levels, models, strict=True)
+                return [(None, model.predict(X + level * noise)) for level, model in noisy]
         copies = self._relabeled(X, [Group(None, (partition,))], draw, epsilons, setting)
         return [(rows, labels) for rows, [labels] in copies]
 
@@ -248,7 +255,8 @@ class MixtureEngine:
         copies = _perturbed(X, groups, draw, epsilons, setting)
         if setting.relabel != "refit":
             for points, rows, epsilon, partitions in copies:
-                models = [p.model.at(epsilon, setting.noise_deviation) for p in partitions]
+                deviation = setting.noise_deviation
+                models = [next(p.model.at_levels([epsilon], deviation)) for p in partitions]
                 yield rows, [model.predict(points) for model in models]
         else:
             for batch in _batches(copies):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,18 +54,22 @@ class Mixture:
             points = self.subspace.coordinates(points)
         return _assign(self, np.ascontiguousarray(points.T))
 
-    def at(self, epsilon: float, deviation: Floats | None) -> Mixture:
-        """The mixture of points with noise of one level; itself without noise."""
-        if epsilon == 0.0 or deviation is None:
-            return self
+    def at_levels(self, epsilons: Sequence[float], deviation: Floats | None) -> Iterator[Mixture]:
+        """The mixture of points with noise of each level; itself without noise."""
+        if deviation is None:
+            yield from [self] * len(epsilons)
+            return
         [(factors, growths)] = _turned([self], deviation)
-        variances = 1.0 + epsilon**2 * growths
-        factors = factors / np.sqrt(variances)[:, None]
-        if factors.shape[1] > 1:  # upper triangular again: the decomposition RQ, without Q
-            upper: Any = np.linalg.qr(factors[:, ::-1].transpose(0, 2, 1), mode="r")
-            factors = np.ascontiguousarray(upper.transpose(0, 2, 1)[:, ::-1, ::-1])
-        offsets = self.offsets - 0.5 * np.log(variances).sum(axis=1)
-        return replace(self, covariances=None, factors=factors, offsets=offsets)
+        squares = np.asarray(epsilons, dtype=np.float64) ** 2
+        variances = 1.0 + squares[:, None, None] * growths
+        factors = factors / np.sqrt(variances)[:, :, None]
+        if factors.shape[2] > 1:  # upper triangular again: the decomposition RQ, without Q
+            upper: Any = np.linalg.qr(factors[:, :, ::-1].swapaxes(2, 3), mode="r")
+            factors = np.ascontiguousarray(upper.swapaxes(2, 3)[:, :, ::-1, ::-1])
+        offsets = self.offsets - 0.5 * np.log(variances).sum(axis=2)
+        for epsilon, own, peaks in zip(epsilons, factors, offsets, strict=True):
+            noisy = replace(self, covariances=None, factors=own, offsets=peaks)
+            yield noisy if epsilon > 0.0 else self
 
 
 def fit_narrow(
