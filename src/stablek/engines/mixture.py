@@ -14,7 +14,13 @@ from sklearn.mixture import GaussianMixture
 from stablek.blocks import rows_per_block
 from stablek.engines.base import Setting
 from stablek.engines.copies import compare
-from stablek.engines.mixture_narrow import KINDS, Mixture, fit_narrow, narrow_agreements
+from stablek.engines.mixture_narrow import (
+    KINDS,
+    Mixture,
+    fit_narrow,
+    narrow_agreements,
+    narrow_labels,
+)
 from stablek.engines.mixture_starts import Start, starts_for
 from stablek.engines.mixture_wide import WideFitter, WideMixture, wide_agreements
 from stablek.engines.packing import additive_noise, pack, unpack
@@ -129,11 +135,10 @@ class MixtureEngine:
         """Rows and labels of the perturbed copy of X, for each noise level."""
         if setting.relabel != "refit":
             noise = additive_noise(X, draw, setting)
-            if noise is not None:  # once for all levels
-                levels = epsilons.tolist()
-                models = partition.model.at_levels(levels, setting.noise_deviation)
-                noisy = zip(levels, models, strict=True)
-                return [(None, model.predict(X + level * noise)) for level, model in noisy]
+            model, deviation = partition.model, setting.noise_deviation
+            if noise is not None and isinstance(model, Mixture) and model.subspace is None:
+                found = narrow_labels(model, X, noise, epsilons, partition.labels, deviation)
+                return [(None, labels) for labels in found]
         copies = self._relabeled(X, [Group(None, (partition,))], draw, epsilons, setting)
         return [(rows, labels) for rows, [labels] in copies]
 
