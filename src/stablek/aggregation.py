@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek import seeding
+from stablek.execution import run
 from stablek.results import ClusterStability, Selection, StabilityPaths
 
 __all__ = [
@@ -146,7 +147,8 @@ def select(
     weights = seeding.generator(entropy, "selection frequency").multinomial(
         n_draws, np.full(n_draws, 1.0 / n_draws), size=N_RESAMPLES
     )
-    resampled = np.tensordot(weights / n_draws, per_draw, axes=(1, 2))
+    # `run` for one thread of BLAS: to wake others takes longer than the product.
+    [resampled] = run(np.tensordot, [(weights / n_draws, per_draw, (1, 2))])
     _, winners, _ = rule.choose(resampled)
     frequency = np.bincount(winners, minlength=len(paths.k_values)) / N_RESAMPLES
 

@@ -265,7 +265,7 @@ class BlockMixtures:
     ) -> Floats:
         """Share of draws and levels in which each point of a block keeps its label."""
         model, deviation = self.model(whole), setting.noise_deviation
-        predict = [model.at(float(epsilon), deviation).predict for epsilon in epsilons]
+        predict = [m.predict for m in model.at_levels(epsilons.tolist(), deviation)]
         return kept_share(model.predict, predict, epsilons, n_draws, setting, start, X)
 
     def _light(self) -> BlockMixtures:

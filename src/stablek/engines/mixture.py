@@ -14,7 +14,13 @@ from sklearn.mixture import GaussianMixture
 from stablek.blocks import rows_per_block
 from stablek.engines.base import Setting
 from stablek.engines.copies import compare
-from stablek.engines.mixture_narrow import KINDS, Mixture, fit_narrow, narrow_agreements
+from stablek.engines.mixture_narrow import (
+    KINDS,
+    Mixture,
+    fit_narrow,
+    narrow_agreements,
+    narrow_labels,
+)
 from stablek.engines.mixture_starts import Start, starts_for
 from stablek.engines.mixture_wide import WideFitter, WideMixture, wide_agreements
 from stablek.engines.packing import additive_noise, pack, unpack
@@ -127,6 +133,12 @@ class MixtureEngine:
         self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
+        if setting.relabel != "refit":
+            noise = additive_noise(X, draw, setting)
+            model, deviation = partition.model, setting.noise_deviation
+            if noise is not None and isinstance(model, Mixture) and model.subspace is None:
+                found = narrow_labels(model, X, noise, epsilons, partition.labels, deviation)
+                return [(None, labels) for labels in found]
         copies = self._relabeled(X, [Group(None, (partition,))], draw, epsilons, setting)
         return [(rows, labels) for rows, [labels] in copies]
 
@@ -248,7 +260,8 @@ class MixtureEngine:
         copies = _perturbed(X, groups, draw, epsilons, setting)
         if setting.relabel != "refit":
             for points, rows, epsilon, partitions in copies:
-                models = [p.model.at(epsilon, setting.noise_deviation) for p in partitions]
+                deviation = setting.noise_deviation
+                models = [next(p.model.at_levels([epsilon], deviation)) for p in partitions]
                 yield rows, [model.predict(points) for model in models]
         else:
             for batch in _batches(copies):

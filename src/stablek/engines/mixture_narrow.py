@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,14 @@ from stablek.kernels.packed import PackedGroups
 from stablek.mixture import SINGULAR
 from stablek.results import Request
 
-__all__ = ["KINDS", "Mixture", "fit_narrow", "narrow_agreements", "turn_factors"]
+__all__ = [
+    "KINDS",
+    "Mixture",
+    "fit_narrow",
+    "narrow_agreements",
+    "narrow_labels",
+    "turn_factors",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -54,18 +61,22 @@ class Mixture:
             points = self.subspace.coordinates(points)
         return _assign(self, np.ascontiguousarray(points.T))
 
-    def at(self, epsilon: float, deviation: Floats | None) -> Mixture:
-        """The mixture of points with noise of one level; itself without noise."""
-        if epsilon == 0.0 or deviation is None:
-            return self
+    def at_levels(self, epsilons: Sequence[float], deviation: Floats | None) -> Iterator[Mixture]:
+        """The mixture of points with noise of each level; itself without noise."""
+        if deviation is None:
+            yield from [self] * len(epsilons)
+            return
         [(factors, growths)] = _turned([self], deviation)
-        variances = 1.0 + epsilon**2 * growths
-        factors = factors / np.sqrt(variances)[:, None]
-        if factors.shape[1] > 1:  # upper triangular again: the decomposition RQ, without Q
-            upper: Any = np.linalg.qr(factors[:, ::-1].transpose(0, 2, 1), mode="r")
-            factors = np.ascontiguousarray(upper.transpose(0, 2, 1)[:, ::-1, ::-1])
-        offsets = self.offsets - 0.5 * np.log(variances).sum(axis=1)
-        return replace(self, covariances=None, factors=factors, offsets=offsets)
+        squares = np.asarray(epsilons, dtype=np.float64) ** 2
+        variances = 1.0 + squares[:, None, None] * growths
+        factors = factors / np.sqrt(variances)[:, :, None]
+        if factors.shape[2] > 1:  # upper triangular again: the decomposition RQ, without Q
+            upper: Any = np.linalg.qr(factors[:, :, ::-1].swapaxes(2, 3), mode="r")
+            factors = np.ascontiguousarray(upper.swapaxes(2, 3)[:, :, ::-1, ::-1])
+        offsets = self.offsets - 0.5 * np.log(variances).sum(axis=2)
+        for epsilon, own, peaks in zip(epsilons, factors, offsets, strict=True):
+            noisy = replace(self, covariances=None, factors=own, offsets=peaks)
+            yield noisy if epsilon > 0.0 else self
 
 
 def fit_narrow(
@@ -242,18 +253,53 @@ def narrow_agreements(
     """
     from stablek.kernels.mixture.extend import extend_agreements
 
-    if deviation is None:
-        factors, growths = [model.factors for model in models], [np.empty((0, X.shape[1]))]
-    else:
-        turned = _turned(models, deviation)
-        factors, growths = [f for f, _ in turned], [g for _, g in turned]
+    factors, growths = _for_noise(models, deviation)
     return extend_agreements(
         np.ascontiguousarray(X),
         np.ascontiguousarray(noise),
         np.asarray(epsilons, dtype=np.float64),
         packed,
         np.concatenate([model.means for model in models]),
-        np.concatenate(factors),
+        factors,
         np.concatenate([model.offsets for model in models]),
-        np.concatenate(growths),
+        growths,
     )
+
+
+def narrow_labels(
+    model: Mixture,
+    X: Floats,
+    noise: Floats,
+    epsilons: Floats,
+    reference: Ints,
+    deviation: Floats | None,
+) -> Ints:
+    """Labels of noisy points for each noise level, (n_epsilons, n_samples).
+
+    `reference` has the model's labels of X. The other parameters are those of `narrow_agreements`.
+    """
+    from stablek.kernels.mixture.extend import extend_labels
+
+    labels = np.empty((len(epsilons), len(X)), dtype=np.intp)
+    factors, growths = _for_noise([model], deviation)
+    extend_labels(
+        np.ascontiguousarray(X),
+        np.ascontiguousarray(noise),
+        np.asarray(epsilons, dtype=np.float64),
+        np.ascontiguousarray(reference, dtype=np.intp),
+        model.means,
+        factors,
+        model.offsets,
+        growths,
+        labels,
+    )
+    return labels
+
+
+def _for_noise(models: Sequence[Mixture], deviation: Floats | None) -> tuple[Floats, Floats]:
+    """Factors and growths of all models, laid end to end; no growths if they ignore the noise."""
+    if deviation is None:
+        p = models[0].means.shape[1]
+        return np.concatenate([model.factors for model in models]), np.empty((0, p))
+    turned = _turned(models, deviation)
+    return np.concatenate([f for f, _ in turned]), np.concatenate([g for _, g in turned])

@@ -8,7 +8,7 @@ that several mixtures share is computed once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,12 +129,17 @@ class WideMixture:
             points = self.subspace.coordinates(points)
         return _highest(self.log_densities(Components(points, 0.0, keeps=False)))
 
-    def at(self, epsilon: float, deviation: Floats | None) -> WideMixture:
-        """The mixture of points with noise of one level; itself without noise."""
-        if epsilon == 0.0 or deviation is None:
-            return self
-        components = [c.at(epsilon, c.growth(deviation, self.subspace)) for c in self.components]
-        return replace(self, components=tuple(components))
+    def at_levels(
+        self, epsilons: Sequence[float], deviation: Floats | None
+    ) -> Iterator[WideMixture]:
+        """The mixture of points with noise of each level; itself without noise."""
+        for epsilon in epsilons:
+            if epsilon == 0.0 or deviation is None:
+                yield self
+                continue
+            growths = [c.growth(deviation, self.subspace) for c in self.components]
+            pairs = zip(self.components, growths, strict=True)
+            yield replace(self, components=tuple(c.at(epsilon, g) for c, g in pairs))
 
     def bic(self, X: Floats) -> float:
         """Bayesian information criterion of the mixture; lower is better."""

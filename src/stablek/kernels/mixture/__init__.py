@@ -8,6 +8,8 @@ Layers, from bottom to top:
    each point the component of highest posterior. `Gaussians` holds the arrays of a mixture.
 2. `steps`: the E step sums the moments of the points for each component, and the M step turns
    them into a mixture. There are four kinds of covariances: full, tied, diagonal, spherical.
+   Functions that end in `_in_plane` are for two features: they keep all numbers of a point in
+   registers.
 3. `fit`: EM from labeled points, with the stopping rule of scikit-learn. One call fits all sets of
    points, all k and all starts.
 4. `passes`: one step of EM on a block of rows, for data that are read in blocks.

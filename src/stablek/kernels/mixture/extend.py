@@ -21,7 +21,13 @@ from stablek.kernels.mixture.moved import (
 )
 from stablek.kernels.packed import PackedGroups
 
-__all__ = ["count_highest", "extend_agreements", "extend_tables", "sum_tables"]
+__all__ = [
+    "count_highest",
+    "extend_agreements",
+    "extend_labels",
+    "extend_tables",
+    "sum_tables",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -113,6 +119,39 @@ def extend_tables(
         first += packed.k_values[begin:end].sum()
 
 
+@jit
+def extend_labels(
+    X: Floats,
+    noise: Floats,
+    epsilons: Floats,
+    reference: Ints,
+    means: Floats,
+    factors: Floats,
+    offsets: Floats,
+    growths: Floats,
+    labels: Ints,
+) -> None:
+    """Write the labels that one mixture gives to noisy points, (n_epsilons, n_samples).
+
+    `reference` has its labels of X. The other parameters are those of `extend_agreements`.
+    """
+    n, n_features = X.shape
+    rows = np.arange(n)
+    room = _room(n_features, epsilons.shape[0])
+    halves, peaks = in_noise(growths, offsets, epsilons)
+    block = room.log.shape[0]
+    for start in range(0, n, block):
+        size = min(block, n - start)
+        gather(X, rows[start : start + size], room.points)
+        gather(noise, rows[start : start + size], room.moves)
+        _find(
+            size, epsilons, means, factors, offsets, halves, peaks, reference[start:], room
+        )  # fmt: skip
+        for level in range(epsilons.shape[0]):
+            for i in range(size):
+                labels[level, start + i] = room.found[level, i]
+
+
 class _Room(NamedTuple):
     """Scratch memory for a block of points, their noise, and what is computed of them."""
 
@@ -161,40 +200,60 @@ def _count_group(
 ) -> None:
     """Add the counts of one group, whose first component is `first`, to its tables."""
     n_levels, k_values, n_labels = epsilons.shape[0], packed.k_values, packed.n_labels
-    points, moves, gaps, u, w, terms, log, best, found = room
-    block, knows_noise = log.shape[0], growths.shape[0] > 0
+    block, found = room.log.shape[0], room.found
     low, high = packed.row_starts[group], packed.row_starts[group + 1]
     begin, end = packed.partition_starts[group], packed.partition_starts[group + 1]
-    if knows_noise:
-        own = slice(first, first + k_values[begin:end].sum())
-        halves, peaks = in_noise(growths[own], offsets[own], epsilons)
+    last = first + k_values[begin:end].sum()
+    halves, peaks = in_noise(growths[first:last], offsets[first:last], epsilons)
     for start in range(low, high, block):
         size = min(block, high - start)
-        gather(X, packed.rows[start : start + size], points)
-        gather(noise, packed.rows[start : start + size], moves)
+        gather(X, packed.rows[start : start + size], room.points)
+        gather(noise, packed.rows[start : start + size], room.moves)
         at = first
         for q in range(begin, end):
             labels = packed.labels[packed.label_starts[q] + start - low :]
-            reset(size, best, found)
-            for component in range(k_values[q]):
-                gaps_to(points, 0, size, means[at], gaps)
-                if knows_noise:
-                    turn(gaps, factors[at], size, u)
-                    turn(moves, factors[at], size, w)
-                    half, peak = halves[at - first], peaks[at - first]
-                    take_higher_in_noise(
-                        u, w, half, peak, epsilons, component, size, log, best, found
-                    )
-                else:
-                    expand(gaps, moves, factors[at], size, u[0], w[0], terms)
-                    take_higher(terms, offsets[at], epsilons, component, size, best, found)
-                at += 1
-            if knows_noise:
-                keep_without_noise(epsilons, labels, size, found)
+            to = at + k_values[q]
+            _find(
+                size, epsilons, means[at:to], factors[at:to], offsets[at:to],
+                halves[at - first : to - first], peaks[at - first : to - first], labels, room,
+            )  # fmt: skip
+            at = to
             for level in range(n_levels):
                 base = table_starts[q - begin] + level * n_labels[q] * k_values[q]
                 for i in range(size):
                     tables[base + labels[i] * k_values[q] + found[level, i]] += 1
+
+
+@inner
+def _find(
+    size: int,
+    epsilons: Floats,
+    means: Floats,
+    factors: Floats,
+    offsets: Floats,
+    halves: Floats,
+    peaks: Floats,
+    labels: Ints,
+    room: _Room,
+) -> None:
+    """Find the components of a mixture for the block of noisy points in the room.
+
+    `halves` and `peaks` are from `in_noise`; they are empty for components that ignore the noise.
+    """
+    points, moves, gaps, u, w, terms, log, best, found = room
+    knows_noise = halves.shape[0] > 0
+    reset(size, best, found)
+    for c in range(means.shape[0]):
+        gaps_to(points, 0, size, means[c], gaps)
+        if knows_noise:
+            turn(gaps, factors[c], size, u)
+            turn(moves, factors[c], size, w)
+            take_higher_in_noise(u, w, halves[c], peaks[c], epsilons, c, size, log, best, found)
+        else:
+            expand(gaps, moves, factors[c], size, u[0], w[0], terms)
+            take_higher(terms, offsets[c], epsilons, c, size, best, found)
+    if knows_noise:
+        keep_without_noise(epsilons, labels, size, found)
 
 
 @jit

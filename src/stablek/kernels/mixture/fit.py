@@ -14,7 +14,7 @@ from stablek.kernels.mixture.densities import (
     components_of,
     points_of,
 )
-from stablek.kernels.mixture.steps import Moments, expect, hard_moments, maximize
+from stablek.kernels.mixture.steps import Moments, expect, hard_moments, maximize, room_for
 
 __all__ = ["Fits", "Report", "Rows", "Rule", "fit_likeliest"]
 
@@ -211,6 +211,7 @@ def _fit(
     moments = Moments(
         np.empty(model.weights.shape), np.empty(model.means.shape), np.empty(model.factors.shape)
     )
+    room = room_for(model.weights.shape[0], points.shape[0])
     hard_moments(start_points, start_labels, model.means, moments)
     bound, n_iter, converged = -np.inf, 0, False
     while True:
@@ -219,5 +220,5 @@ def _fit(
             return sound, bound, n_iter, converged
         n_iter += 1
         before = bound
-        bound = expect(points, model, moments)
+        bound = expect(points, model, moments, room)
         converged = abs(bound - before) < rule.tol

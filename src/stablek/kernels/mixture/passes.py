@@ -14,7 +14,7 @@ from stablek.kernels.mixture.densities import (
     components_of,
     points_of,
 )
-from stablek.kernels.mixture.steps import Moments, expect, maximize
+from stablek.kernels.mixture.steps import Moments, expect, maximize, room_for
 from stablek.kernels.packed import PackedGroups
 
 __all__ = ["assign_groups", "expect_groups", "maximize_all"]
@@ -81,7 +81,9 @@ def expect_groups(
             last = first + groups.k_values[q]
             if wanted[q] and n > 0:
                 own = _part(moments, first, last)
-                likelihoods[q] = n * expect(points, components_of(model, first, last), own)
+                room = room_for(last - first, points.shape[0])
+                part = components_of(model, first, last)
+                likelihoods[q] = n * expect(points, part, own, room)
                 counts[q] = n
             first = last
 
