@@ -76,6 +76,10 @@ def _is_parquet(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES) and not hidden
 
 
+class _RepeatedNamesError(ValueError):
+    """Columns of a file have the same name."""
+
+
 class ParquetSource:
     """Parquet files with the same columns, one after the other.
 
@@ -123,6 +127,10 @@ class ParquetSource:
     def _describe(self, path: str) -> tuple[int, dict[str, bool]]:
         try:
             return self._library.describe(path)
+        except _RepeatedNamesError as error:
+            raise ValueError(
+                f"X: {path!r} has several columns with the same name: {error}. Rename them"
+            ) from error
         except Exception as error:
             raise ValueError(
                 f"X: {path!r} cannot be read as Parquet: {_brief(error)}. Is it complete?"
@@ -199,7 +207,10 @@ def _describe_polars(path: str) -> tuple[int, dict[str, bool]]:
     import polars as pl
 
     scan = pl.scan_parquet(path, glob=False)
-    schema = scan.collect_schema()
+    try:
+        schema = scan.collect_schema()
+    except pl.exceptions.DuplicateError as error:
+        raise _RepeatedNamesError(_brief(error)) from error
     n = int(scan.select(pl.len()).collect().item())
     return n, {name: kind.is_numeric() or kind == pl.Boolean for name, kind in schema.items()}
 
@@ -223,6 +234,10 @@ def _describe_arrow(path: str) -> tuple[int, dict[str, bool]]:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
+    names = file.schema_arrow.names
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise _RepeatedNamesError(", ".join(map(repr, repeated)))
     return file.metadata.num_rows, {
         field.name: is_arrow_numeric(field.type) for field in file.schema_arrow
     }
