@@ -7,7 +7,13 @@ from typing import Any, NoReturn
 
 import stablek
 from stablek.cli import _examples, _values
-from stablek.suggesting import ALGORITHM_ALIASES, METHOD_ALIASES, did_you_mean
+from stablek.suggesting import (
+    ALGORITHM_ALIASES,
+    ALGORITHM_HINTS,
+    METHOD_ALIASES,
+    METHOD_HINTS,
+    did_you_mean,
+)
 
 __all__ = ["ALGORITHMS", "FILES", "METHODS", "SELECT_ALGORITHMS", "build_parser"]
 
@@ -78,7 +84,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(
                 action,
                 f"invalid choice: {value!r} (choose from {', '.join(known)})"
-                f"{did_you_mean(value, known, _ALIASES.get(action.dest))}",
+                f"{did_you_mean(value, known, _HINTS.get(action.dest))}",
             )
 
     def error(self, message: str) -> NoReturn:
@@ -87,7 +93,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {line} (see {self.prog} --help)\n")
 
 
-_ALIASES = {"algorithm": ALGORITHM_ALIASES, "method": METHOD_ALIASES}
+_HINTS = {"algorithm": ALGORITHM_HINTS, "method": METHOD_HINTS}
 
 
 def _parser_of(parser: argparse.ArgumentParser, found: argparse.Namespace) -> Any:
@@ -140,6 +146,7 @@ def _add_select(commands: Any) -> None:
     _add_k(model)
     model.add_argument(
         "--algorithm",
+        type=_values.name_among(SELECT_ALGORITHMS, ALGORITHM_ALIASES),
         choices=SELECT_ALGORITHMS,
         metavar="NAME",
         help=f"clustering algorithm: {', '.join(SELECT_ALGORITHMS)} (default: kmeans; gmm for "
@@ -147,6 +154,7 @@ def _add_select(commands: Any) -> None:
     )
     model.add_argument(
         "--method",
+        type=_values.name_among(METHODS, METHOD_ALIASES),
         choices=METHODS,
         default="stadion",
         metavar="NAME",
@@ -204,6 +212,7 @@ def _add_test(commands: Any) -> None:
     )
     model.add_argument(
         "--algorithm",
+        type=_values.name_among(ALGORITHMS, ALGORITHM_ALIASES),
         choices=ALGORITHMS,
         default="kmeans",
         metavar="NAME",
@@ -244,13 +253,13 @@ def _add_compare(commands: Any) -> None:
     _add_k(model)
     model.add_argument(
         "--methods",
-        type=_values.names_among(METHODS, METHOD_ALIASES),
+        type=_values.names_among(METHODS, METHOD_ALIASES, METHOD_HINTS),
         metavar="NAMES",
         help=f"criteria, separated by commas: {', '.join(METHODS)} (default: all)",
     )
     model.add_argument(
         "--algorithms",
-        type=_values.names_among(ALGORITHMS, ALGORITHM_ALIASES),
+        type=_values.names_among(ALGORITHMS, ALGORITHM_ALIASES, ALGORITHM_HINTS),
         default=("kmeans",),
         metavar="NAMES",
         help=f"clustering algorithms: {', '.join(ALGORITHMS)} (default: kmeans)",
