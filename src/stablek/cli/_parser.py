@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 from typing import Any, NoReturn
 
 import stablek
@@ -73,18 +75,20 @@ class Parser(argparse.ArgumentParser):
         found, rest = self.parse_known_args(args, namespace)
         unknown = next((text for text in rest if text.startswith("-")), None)
         if rest:
-            options = _parser_of(self, found)._option_string_actions
+            parser = _parser_of(self, found)
+            options = parser._option_string_actions
             meant = "" if unknown is None else did_you_mean(unknown.partition("=")[0], options)
-            self.error(f"unrecognized arguments: {' '.join(rest)}{meant}")
+            parser.error(f"unrecognized arguments: {' '.join(rest)}{meant}")
         return found
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
+            meant = did_you_mean(value, known, _HINTS.get(action.dest))
+            if action.dest == "command" and os.path.lexists(str(value)):
+                meant = f"; did you mean: stablek select {shlex.quote(str(value))}"
             raise argparse.ArgumentError(
-                action,
-                f"invalid choice: {value!r} (choose from {', '.join(known)})"
-                f"{did_you_mean(value, known, _HINTS.get(action.dest))}",
+                action, f"invalid choice: {value!r} (choose from {', '.join(known)}){meant}"
             )
 
     def error(self, message: str) -> NoReturn:
