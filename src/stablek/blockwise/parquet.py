@@ -56,7 +56,8 @@ def parquet_files(path: str | os.PathLike[str]) -> list[str]:
         if not given.lower().endswith(_SUFFIXES):
             raise ValueError(
                 f"X: {given!r} is not a Parquet file; paths must name files that end in "
-                f"{', '.join(_SUFFIXES)}, or read the data first"
+                f"{', '.join(_SUFFIXES)}; read other files first, as with pandas.read_csv, or use "
+                f"the command line: stablek select {given}"
             )
         return [given]
     else:

@@ -192,8 +192,8 @@ def _selectors(methods: Any, options: Mapping[str, Mapping[str, Any]]) -> dict[s
     names = list(SELECTORS) if isinstance(methods, str) and methods == "all" else methods
     if isinstance(names, str) or not len(names):
         raise ValueError(
-            f"methods must be 'all', a sequence of names or a mapping of selectors, "
-            f"got {methods!r}"
+            f"methods must be 'all', a sequence of names such as ['stadion', 'silhouette'] or a "
+            f"mapping of selectors, got {methods!r}"
         )
     names = [resolve_method(method) for method in names]
     options = {resolve_method(method): each for method, each in options.items()}
