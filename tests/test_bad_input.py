@@ -82,7 +82,7 @@ BAD_PARAMETERS = [
     ({"k_range": [2, 2]}, "k_range must not repeat"),
     ({"k_range": [0, 1]}, "k_range must hold integers of at least 1, got 0"),
     ({"k_range": [1.5]}, "k_range must hold integers of at least 1, got 1.5"),
-    ({"k_range": 5}, "k_range must be a sequence of values, got 5"),
+    ({"k_range": 5}, "k_range must be a sequence of values, got 5; pass one such as range"),
     ({"k_range": range(1, 14)}, r"K = 13 clusters but X has n_samples = 12.*range\(1, 13\)"),
     ({"omega": []}, "omega must hold at least one value"),
     ({"omega": [1, 2]}, "omega must hold integers of at least 2, got 1"),

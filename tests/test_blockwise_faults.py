@@ -9,7 +9,9 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyarrow.dataset as pds
+import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import make_blobs
 
@@ -43,6 +45,15 @@ def test_a_truncated_file_is_named(frame, tmp_path):
     (tmp_path / "1.parquet").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match=r"1\.parquet' cannot be read"):
         fit(tmp_path)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_repeated_column_names_are_refused(tmp_path, monkeypatch, library):
+    monkeypatch.setattr(parquet, "find_spec", lambda name: name if name == library else None)
+    table = pa.table([pa.array(np.arange(9.0))] * 3, names=["a", "b", "a"])
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match=r"x\.parquet' has several columns .*same name: .*'a'"):
+        fit(tmp_path / "x.parquet")
 
 
 def test_a_file_with_damaged_pages_is_named(frame, tmp_path):

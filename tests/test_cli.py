@@ -823,6 +823,10 @@ WRONG_DATA = [
     ("select binary.csv", "binary data"),
     ("select broken.parquet", "'broken.parquet' cannot be read as Parquet"),
     ("select names.csv", "not numeric: 'who' (row 1 of 'who' is 'ann'); leave them out"),
+    ("select texts.csv", "not numeric: 'who', 'what' (row 1 of 'who' is 'ann'), and no others"),
+    ("select folder", "'folder' is a folder; name a file in it, such as 'points.csv'"),
+    ("select https://example.org/a.csv", "is no file but an address; download it first"),
+    ("points.csv", "did you mean: stablek select points.csv"),
     ("select gaps.csv", "missing values: 'y' 1 (in 1 of 3 rows); --missing drop"),
     ("select points.csv --columns x,z", "--columns: 'points.csv' has no column 'z'"),
     ("select points.csv --drop z", "--drop: 'points.csv' has no column 'z'"),
@@ -874,11 +878,13 @@ def wrong_world(tmp_path, table, monkeypatch):
     (tmp_path / "points.xyz").write_text("1 2\n")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "names.csv").write_text("who,x\nann,1\nbob,2\n")
+    (tmp_path / "texts.csv").write_text("who,what\nann,red\nbob,blue\n")
     (tmp_path / "gaps.csv").write_text("x,y\n1,2\n3,\n5,6\n")
     (tmp_path / "same.csv").write_text("x,y\n1,2\n1,2\n1,2\n")
     (tmp_path / "twelve.csv").write_text("x,y\n" + "1,2\n" * 12)
     table[["x", "y"]].head(5).to_csv(tmp_path / "five.csv", index=False)
     (tmp_path / "folder").mkdir()
+    shutil.copy(tmp_path / "points.csv", tmp_path / "folder")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

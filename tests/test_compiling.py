@@ -76,10 +76,12 @@ def tiny(tmp_path):
         "from stablek.kernels.compiling import inner\n\n@inner\ndef step(x):\n    return x + 1\n"
     )
     (kernels / "outside.py").write_text(
+        "import numpy as np\n"
         "from stablek.kernels.compiling import jit\n"
         "from stablek.kernels.deep.inside import step\n\n"
         "@jit\ndef walk(x):\n    return step(x) * 10\n\n"
-        "@jit\ndef read(values, i):\n    return values[i]\n"
+        "@jit\ndef read(values, i):\n    return values[i]\n\n"
+        "@jit\ndef fill(n, value):\n    return np.full(n, value)\n"
     )
     return kernels.parent.parent
 
@@ -197,6 +199,24 @@ def test_processes_share_the_code_until_a_kernel_changes(tiny):
     inside.write_text(before)  # back: what was compiled first is still there
     os.utime(inside, (1, 1))  # the time does not matter
     assert run(tiny, WALK).stdout.split() == ["20", "0", "1"]
+
+
+def test_loaded_code_runs_without_the_compiler_until_something_compiles(tiny):
+    code = """
+import sys
+from stablek.kernels.outside import fill
+print(fill(2, 7.0).sum(), sum(fill.stats.cache_hits.values()))
+print("numba.typed.dictobject" in sys.modules)  # numba loads it to compile
+print(fill(3, 5).sum(), sum(fill.stats.cache_misses.values()))
+"""
+    assert run(tiny, code).stdout.split() == ["14.0", "0", "True", "15", "2"]
+    assert run(tiny, code.replace("fill(3, 5)", "fill(3, True)")).stdout.split() == [
+        "14.0",
+        "1",
+        "False",
+        "3",
+        "1",
+    ]
 
 
 def test_bounds_checks_have_a_cache_of_their_own(tiny):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -551,9 +550,7 @@ def test_repeated_names_are_refused_in_every_format(tmp_path):
     pq.write_table(table, tmp_path / "a.parquet")
     write(tmp_path, "a.csv", "a,b,a\n1,1,1\n2,2,2\n4,4,4\n")
     write(tmp_path, "a.tsv", "a\tb\ta\n1\t1\t1\n2\t2\t2\n4\t4\t4\n")
-    # polars before 2 reads the first of such columns of a Parquet file, and says nothing.
-    refusing = ["a.parquet"] if int(pl.__version__.split(".")[0]) >= 2 else []
-    for name in (*refusing, "a.csv", "a.tsv"):
+    for name in ("a.parquet", "a.csv", "a.tsv"):
         for id_name in (None, "b"):
             with pytest.raises(InputError, match=r"several columns with the .*name.*'a'"):
                 read_points(str(tmp_path / name), id_name=id_name)

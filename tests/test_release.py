@@ -22,7 +22,7 @@ def lower_bounds():
     needed = [*PROJECT["dependencies"], *extras["study"], *extras["all"], *extras["cli"]]
     needed += [
         need
-        for name in ("plot", "progress", "report", "datasets", "dask")
+        for name in ("plot", "progress", "report", "datasets", "dask", "excel")
         for need in extras[name]
     ]
     found = {}

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from pages import Page
 from stablek import Stadion
-from stablek.report import repr_html, summarize
+from stablek.report import describe_answer, repr_html, summarize
 from stablek.report.html import render_html
 from stablek.report.markdown import render_markdown
 from stablek.report.rivals import _why
@@ -53,6 +53,18 @@ def test_the_answer_in_a_sentence(fitted, summary):
     )
     assert f"{value:.3f}" in answer["reasons"][2]
     assert f"{sets[test.kind].mean():.3f}" in answer["reasons"][2]
+
+
+def test_the_answer_alone_is_that_of_the_summary(fitted, nothing, crossed, data):
+    silhouette = Silhouette(k_range=range(2, 5), random_state=0).fit(data)
+    for selector in (fitted, nothing, crossed, silhouette):
+        assert describe_answer(selector) == summarize(selector)["answer"]
+    hiding = copy(fitted)  # two blobs of three, so that a cluster hides others
+    hiding.n_clusters_, hiding.best_value_ = 2, 2
+    subsamples = SubsampleFrequency((3,) * 15 + (2,) * 5, 100)
+    assert (
+        describe_answer(hiding, subsamples) == summarize(hiding, subsamples=subsamples)["answer"]
+    )
 
 
 def test_the_papers_rule_in_a_sentence(crossed):

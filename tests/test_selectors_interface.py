@@ -222,7 +222,11 @@ BAD_PARAMETERS = [
     ({"k_range": [2, 2]}, ValueError, "k_range must not repeat"),
     ({"k_range": [0, 1, 2]}, ValueError, "k_range must hold integers of at least 1, got 0"),
     ({"k_range": [2.5]}, ValueError, "k_range must hold integers of at least 1, got 2.5"),
-    ({"k_range": 5}, ValueError, "k_range must be a sequence of values, got 5"),
+    (
+        {"k_range": 5},
+        ValueError,
+        "k_range must be a sequence of values, got 5; pass one such as range",
+    ),
     ({"k_range": range(2, 14)}, ValueError, "K = 13 clusters but X has n_samples = 12"),
     ({"random_state": -1}, ValueError, "random_state must be"),
     ({"random_state": "seed"}, ValueError, "random_state must be"),

@@ -158,7 +158,7 @@ SINGULAR = (
     "covariance (for instance caused by singleton or collapsed samples). Try to decrease the "
     "number of components, increase reg_covar, or scale the input data."
 )
-"""Message of scikit-learn for a covariance that is not positive definite."""
+"""Message of scikit-learn 1.9 for a covariance that is not positive definite."""
 
 
 def _start(weights: Floats, means: Floats, precisions: Floats) -> dict[str, Floats]:

@@ -245,7 +245,7 @@ def check_clusterer(clusterer: Any) -> None:
     if missing:
         raise TypeError(
             f"clusterer must be a scikit-learn style estimator, got {clusterer!r} "
-            f"without {', '.join(missing)}"
+            f"without {', '.join(missing)}; pass one such as sklearn.cluster.KMeans()"
         )
     for name, value in clusterer.get_params().items():
         if isinstance(value, str) and value.startswith("precomputed"):
@@ -270,7 +270,9 @@ def _last_step(clusterer: Any) -> Any:
 
 def _values(name: str, values: Any) -> tuple[Any, ...]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise ValueError(f"{name} must be a sequence of values, got {values!r}")
+        raise ValueError(
+            f"{name} must be a sequence of values, got {values!r}; pass one such as range(2, 6)"
+        )
     listed = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
     if not listed:
         raise ValueError(

@@ -56,7 +56,8 @@ def parquet_files(path: str | os.PathLike[str]) -> list[str]:
         if not given.lower().endswith(_SUFFIXES):
             raise ValueError(
                 f"X: {given!r} is not a Parquet file; paths must name files that end in "
-                f"{', '.join(_SUFFIXES)}, or read the data first"
+                f"{', '.join(_SUFFIXES)}; read other files first, as with pandas.read_csv, or use "
+                f"the command line: stablek select {given}"
             )
         return [given]
     else:
@@ -74,6 +75,10 @@ def _is_parquet(name: str) -> bool:
     # Names with a dot or an underscore in front are markers and parts of unfinished writes.
     hidden = any(part.startswith((".", "_")) for part in Path(name).parts)
     return name.lower().endswith(_SUFFIXES) and not hidden
+
+
+class _RepeatedNamesError(ValueError):
+    """Columns of a file have the same name."""
 
 
 class ParquetSource:
@@ -123,6 +128,10 @@ class ParquetSource:
     def _describe(self, path: str) -> tuple[int, dict[str, bool]]:
         try:
             return self._library.describe(path)
+        except _RepeatedNamesError as error:
+            raise ValueError(
+                f"X: {path!r} has several columns with the same name: {error}. Rename them"
+            ) from error
         except Exception as error:
             raise ValueError(
                 f"X: {path!r} cannot be read as Parquet: {_brief(error)}. Is it complete?"
@@ -199,7 +208,10 @@ def _describe_polars(path: str) -> tuple[int, dict[str, bool]]:
     import polars as pl
 
     scan = pl.scan_parquet(path, glob=False)
-    schema = scan.collect_schema()
+    try:
+        schema = scan.collect_schema()
+    except pl.exceptions.DuplicateError as error:
+        raise _RepeatedNamesError(_brief(error)) from error
     n = int(scan.select(pl.len()).collect().item())
     return n, {name: kind.is_numeric() or kind == pl.Boolean for name, kind in schema.items()}
 
@@ -223,6 +235,10 @@ def _describe_arrow(path: str) -> tuple[int, dict[str, bool]]:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
+    names = file.schema_arrow.names
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise _RepeatedNamesError(", ".join(map(repr, repeated)))
     return file.metadata.num_rows, {
         field.name: is_arrow_numeric(field.type) for field in file.schema_arrow
     }

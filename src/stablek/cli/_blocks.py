@@ -36,6 +36,8 @@ def open_blocks(args: argparse.Namespace, progress: bool) -> BlockInput | None:
     single = name.lower().endswith((".parquet", ".pq")) and os.path.isfile(name)
     if args.format not in (None, "parquet") or not (several or single):
         return None
+    if os.path.isdir(name) and not _has_parquet(name):
+        return None  # the reader of files says what else is in the folder
     try:
         whole = ParquetSource(parquet_files(name))
         if single and whole.n_rows <= MAX_ROWS_IN_MEMORY:
@@ -54,6 +56,13 @@ def open_blocks(args: argparse.Namespace, progress: bool) -> BlockInput | None:
         raise InputError(str(error).removeprefix("X: ")) from error
     _refuse_text(name, source)
     return BlockInput(args, source, progress)
+
+
+def _has_parquet(folder: str) -> bool:
+    try:
+        return bool(parquet_files(folder))
+    except ValueError:
+        return False
 
 
 def _refuse_text(name: str, source: ParquetSource) -> None:

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     with collected_warnings() as warned:
         selector.fit(standardize(X))
         subsamples = ask_subsamples(selector, standardize(X), N_SUBSAMPLES)
-    from stablek.report import summarize, write_report
+    from stablek.report import summarize, write_summary
 
     told: dict[str, Any] = {
         "X": X,
@@ -50,12 +50,13 @@ def run(args: argparse.Namespace) -> None:
         "source": "stablek.datasets.make_demo()",
         "load": _LOAD,
     }
-    write_report(selector, report, **told)
+    summary = summarize(selector, **told)
+    write_summary(summary, report)
     if drawn:
         write_plot(selector, plot)
     largest = selector.k_values_[-1]
     print(f"{X.shape[0]} points in the plane, K-means, K = 1 to {largest}: how many clusters?\n")
-    print_answer(selector, summarize(selector, **told), sys.stdout, subsamples)
+    print_answer(selector, summary["answer"], sys.stdout, subsamples)
     print(f"wrote {report}, the report to open in a browser")
     if drawn:
         print(f"wrote {plot}, the stability paths")

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 from typing import Any, NoReturn
 
 import stablek
 from stablek.cli import _examples, _values
-from stablek.suggesting import ALGORITHM_ALIASES, METHOD_ALIASES, did_you_mean
+from stablek.suggesting import (
+    ALGORITHM_ALIASES,
+    ALGORITHM_HINTS,
+    METHOD_ALIASES,
+    METHOD_HINTS,
+    did_you_mean,
+)
 
 __all__ = ["ALGORITHMS", "FILES", "METHODS", "SELECT_ALGORITHMS", "build_parser"]
 
@@ -67,18 +75,20 @@ class Parser(argparse.ArgumentParser):
         found, rest = self.parse_known_args(args, namespace)
         unknown = next((text for text in rest if text.startswith("-")), None)
         if rest:
-            options = _parser_of(self, found)._option_string_actions
+            parser = _parser_of(self, found)
+            options = parser._option_string_actions
             meant = "" if unknown is None else did_you_mean(unknown.partition("=")[0], options)
-            self.error(f"unrecognized arguments: {' '.join(rest)}{meant}")
+            parser.error(f"unrecognized arguments: {' '.join(rest)}{meant}")
         return found
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
+            meant = did_you_mean(value, known, _HINTS.get(action.dest))
+            if action.dest == "command" and os.path.lexists(str(value)):
+                meant = f"; did you mean: stablek select {shlex.quote(str(value))}"
             raise argparse.ArgumentError(
-                action,
-                f"invalid choice: {value!r} (choose from {', '.join(known)})"
-                f"{did_you_mean(value, known, _ALIASES.get(action.dest))}",
+                action, f"invalid choice: {value!r} (choose from {', '.join(known)}){meant}"
             )
 
     def error(self, message: str) -> NoReturn:
@@ -87,7 +97,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {line} (see {self.prog} --help)\n")
 
 
-_ALIASES = {"algorithm": ALGORITHM_ALIASES, "method": METHOD_ALIASES}
+_HINTS = {"algorithm": ALGORITHM_HINTS, "method": METHOD_HINTS}
 
 
 def _parser_of(parser: argparse.ArgumentParser, found: argparse.Namespace) -> Any:
@@ -140,6 +150,7 @@ def _add_select(commands: Any) -> None:
     _add_k(model)
     model.add_argument(
         "--algorithm",
+        type=_values.name_among(SELECT_ALGORITHMS, ALGORITHM_ALIASES),
         choices=SELECT_ALGORITHMS,
         metavar="NAME",
         help=f"clustering algorithm: {', '.join(SELECT_ALGORITHMS)} (default: kmeans; gmm for "
@@ -147,6 +158,7 @@ def _add_select(commands: Any) -> None:
     )
     model.add_argument(
         "--method",
+        type=_values.name_among(METHODS, METHOD_ALIASES),
         choices=METHODS,
         default="stadion",
         metavar="NAME",
@@ -204,6 +216,7 @@ def _add_test(commands: Any) -> None:
     )
     model.add_argument(
         "--algorithm",
+        type=_values.name_among(ALGORITHMS, ALGORITHM_ALIASES),
         choices=ALGORITHMS,
         default="kmeans",
         metavar="NAME",
@@ -244,13 +257,13 @@ def _add_compare(commands: Any) -> None:
     _add_k(model)
     model.add_argument(
         "--methods",
-        type=_values.names_among(METHODS, METHOD_ALIASES),
+        type=_values.names_among(METHODS, METHOD_ALIASES, METHOD_HINTS),
         metavar="NAMES",
         help=f"criteria, separated by commas: {', '.join(METHODS)} (default: all)",
     )
     model.add_argument(
         "--algorithms",
-        type=_values.names_among(ALGORITHMS, ALGORITHM_ALIASES),
+        type=_values.names_among(ALGORITHMS, ALGORITHM_ALIASES, ALGORITHM_HINTS),
         default=("kmeans",),
         metavar="NAMES",
         help=f"clustering algorithms: {', '.join(ALGORITHMS)} (default: kmeans)",

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
         subsamples = ask_subsamples(selector, rows, args.subsamples)
     seconds = perf_counter() - started
 
-    from stablek.report import summarize, write_report
+    from stablek.report import describe_answer, summarize, write_summary
 
     # The report shows the values of the file, not the standardized values.
     told: dict[str, Any] = {
@@ -87,11 +87,15 @@ def run(args: argparse.Namespace) -> None:
         "load": data.loading_code(),
         "ids": data.ids,
     }
-    summary = summarize(selector, **told)
-    if args.report is not None:
-        write_report(selector, args.report, **told)
-    if args.json is not None:
-        write_json(summary, args.json)
+    if args.report is None and args.json is None:
+        answer = describe_answer(selector, subsamples)
+    else:
+        summary = summarize(selector, **told)
+        answer = summary["answer"]
+        if args.report is not None:
+            write_summary(summary, args.report)
+        if args.json is not None:
+            write_json(summary, args.json)
     if args.labels is not None:
         labels = selector.labels_ if selector.n_clusters_ else None
         data.write_labels(labels, args.labels, safe=args.safe_csv)
@@ -100,7 +104,7 @@ def run(args: argparse.Namespace) -> None:
 
     # Standard output holds the answer, or a file that was requested with "-".
     stream = sys.stderr if "-" in outputs.values() else sys.stdout
-    print_answer(selector, summary, stream, subsamples)
+    print_answer(selector, answer, stream, subsamples)
     settings = [algorithm, args.method]
     if hasattr(selector, "relabel_"):
         settings.append(f"relabel {selector.relabel_}")
@@ -113,10 +117,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def print_answer(
-    selector: Any, summary: Mapping[str, Any], stream: TextIO, subsamples: Any = None
+    selector: Any, answer: Mapping[str, Any], stream: TextIO, subsamples: Any = None
 ) -> None:
     """Print the answer, the table of evidence, the subsamples and the cautions."""
-    print(f"{printable(summary['answer']['sentence'])}\n", file=stream)
+    print(f"{printable(answer['sentence'])}\n", file=stream)
     show(evidence(selector), stream)
     print(file=stream)
     for note in notes(selector):
@@ -127,7 +131,7 @@ def print_answer(
         crossing = selector.crossing_epsilon_
         text = f"crossing at epsilon {crossing:.3g}: beyond it nothing beats K = 1"
         print(text if crossing > 0 else "no crossing: nothing ever beats K = 1", file=stream)
-    for rival in summary["answer"]["rivals"][:1]:
+    for rival in answer["rivals"][:1]:
         print(printable(rival["sentence"]), file=stream)
-    for caution in summary["answer"]["cautions"]:
+    for caution in answer["cautions"]:
         print(f"caution: {printable(caution)}", file=stream)

@@ -7,9 +7,19 @@ import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from stablek.suggesting import did_you_mean
+from stablek.suggesting import canonical, did_you_mean
 
-__all__ = ["count", "delimiter", "level", "names", "names_among", "numbers", "seed", "workers"]
+__all__ = [
+    "count",
+    "delimiter",
+    "level",
+    "name_among",
+    "names",
+    "names_among",
+    "numbers",
+    "seed",
+    "workers",
+]
 
 _LARGEST = 100_000
 
@@ -54,20 +64,31 @@ def names(text: str) -> tuple[str, ...]:
     return found
 
 
+def name_among(known: tuple[str, ...], aliases: Mapping[str, str]) -> Callable[[str], str]:
+    """Return the type of a known name or an alias of one; argparse refuses the others."""
+
+    def parse(text: str) -> str:
+        return canonical(text, known, aliases) or text
+
+    return parse
+
+
 def names_among(
-    known: tuple[str, ...], aliases: Mapping[str, Sequence[str]]
+    known: tuple[str, ...], aliases: Mapping[str, str], hints: Mapping[str, Sequence[str]]
 ) -> Callable[[str], tuple[str, ...]]:
     """Return the type of known names separated by commas, or "all"."""
 
+    def one(text: str) -> str:
+        found = canonical(text, known, aliases)
+        if found is None:
+            raise argparse.ArgumentTypeError(
+                f"unknown name {text!r} (choose from {', '.join(known)})"
+                f"{did_you_mean(text, known, hints)}"
+            )
+        return found
+
     def parse(text: str) -> tuple[str, ...]:
-        found = known if text == "all" else names(text)
-        for name in found:
-            if name not in known:
-                raise argparse.ArgumentTypeError(
-                    f"unknown name {name!r} (choose from {', '.join(known)})"
-                    f"{did_you_mean(name, known, aliases)}"
-                )
-        return tuple(dict.fromkeys(found))
+        return known if text == "all" else tuple(dict.fromkeys(map(one, names(text))))
 
     return parse
 

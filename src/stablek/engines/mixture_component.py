@@ -88,8 +88,8 @@ class Component:
         peak = -np.log(np.diagonal(lower)).sum() - 0.5 * p * np.log(2.0 * np.pi)
         if axes is not None:
             peak -= 0.5 * (p - len(own)) * np.log(ridge)
-        factor = solve_triangular(lower, np.eye(len(lower)), lower=True).T
-        return cls(mass, mean, axes, np.ascontiguousarray(factor), ridge, float(peak))
+        factor = np.ascontiguousarray(_inverse(lower, lower=True).T)
+        return cls(mass, mean, axes, factor, ridge, float(peak))
 
     def log_density(self, points: Floats) -> Floats:
         """Log of the density at the points."""
@@ -154,7 +154,7 @@ class Component:
 
     def covariance(self) -> Floats:
         """Covariance as a (p, p) matrix."""
-        inverse = solve_triangular(self.factor, np.eye(len(self.factor)))
+        inverse = _inverse(self.factor, lower=False)
         along = inverse.T @ inverse
         if self.axes is None:
             return np.asarray(along)
@@ -217,6 +217,12 @@ class Growth:
         noise = noise @ component.factor
         along, turns = np.linalg.eigh(noise.T @ noise)
         return cls(component.factor @ turns, np.maximum(along, 0.0), off)
+
+
+def _inverse(triangle: Floats, *, lower: bool) -> Floats:
+    if not triangle.size:  # equal points span no axis; old versions of scipy refuse them
+        return triangle
+    return np.asarray(solve_triangular(triangle, np.eye(len(triangle)), lower=lower))
 
 
 def _dot(one: Floats, two: Floats) -> Floats:

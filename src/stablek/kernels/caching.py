@@ -30,6 +30,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 from numba.extending import is_jitted
 
 from stablek import __version__
@@ -82,7 +83,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            # numba's own method makes its whole compiler ready, which takes longer than a small
+            # fit. Loaded code needs only the runtime that allocates arrays.
+            rtsys.initialize(target_context)
+            return self._load_overload(sig, target_context)
         except Exception:  # most often the file is missing; a damaged one can raise anything
             return None
 

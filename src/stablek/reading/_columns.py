@@ -69,8 +69,14 @@ def refuse_text(name: str, table: Table) -> None:
     row = next(wrong, 0)
     found = (
         f"{name} has columns that are not numeric: {listed(text)} (row {row + 1} of "
-        f"{short(text[0])!r} is {short(str(values[row]))!r}); leave them out with "
+        f"{short(text[0])!r} is {short(str(values[row]))!r})"
     )
+    if len(text) == len(table.names):
+        raise InputError(
+            f"{found}, and no others to cluster; turn the texts into numbers first, or, if these "
+            f"are numbers, name the delimiter and the decimal mark of the file"
+        )
+    found += "; leave them out with "
     kept = ", or keep one as the row id with ", Parameter("id_name", text[0])
     raise InputError(Message(found, Parameter("drop", text), *kept))
 

@@ -81,6 +81,8 @@ def refuse_no_file(source: str) -> None:
         some = f", such as {listed(inside[:3])}" if inside else ""
         raise InputError(f"{source!r} is a folder; name a file in it{some}")
     if not os.path.lexists(source):
+        if "://" in source:
+            raise InputError(f"{source!r} is no file but an address; download it first")
         near = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(f"there is no file {source!r}{did_you_mean(path.name, near)}")
 

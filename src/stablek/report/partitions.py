@@ -15,10 +15,10 @@ from stablek.aggregation import cluster_stability
 from stablek.display.projection import project
 from stablek.inspection import contenders
 from stablek.report.fitted import Fitted
-from stablek.results import ClusterStability
+from stablek.results import ClusterStability, Selection
 from stablek.seeding import generator
 
-__all__ = ["describe_partitions"]
+__all__ = ["chosen_clusters", "describe_partitions"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -48,15 +48,11 @@ def describe_partitions(
     ``ids`` the names of its rows.
     """
     labelings = _labelings(fitted)
-    selection = None if fitted.paths is None else fitted.selector.reselect()
+    selection = _selection(fitted)
     chosen = labelings.get(fitted.selected, fitted.labels)
     partitions = []
     for position, labels in labelings.items():
-        inside: list[ClusterStability] = []
-        if fitted.paths is not None and selection is not None and position is not None:
-            as_if_chosen = replace(selection, best_value=fitted.values[position])
-            inside = cluster_stability(fitted.paths, as_if_chosen)
-        clusters = _clusters(labels, {cluster.label: cluster for cluster in inside})
+        clusters = _clusters(fitted, selection, position, labels)
         _match_colors(clusters, labels, chosen)
         n_clusters = sum(cluster["label"] >= 0 for cluster in clusters)
         partitions.append({"candidate": position, "n_clusters": n_clusters, "clusters": clusters})
@@ -81,6 +77,21 @@ def describe_partitions(
     }
 
 
+def chosen_clusters(fitted: Fitted) -> list[dict[str, Any]]:
+    """Collect sizes and stabilities of the clusters of the chosen candidate."""
+    if fitted.selected is None:
+        return []
+    known = fitted.reference_labels
+    labels = fitted.labels if known is None else known[fitted.selected]
+    if labels is None:
+        return []
+    return _clusters(fitted, _selection(fitted), fitted.selected, labels)
+
+
+def _selection(fitted: Fitted) -> Selection | None:
+    return None if fitted.paths is None else fitted.selector.reselect()
+
+
 def _labelings(fitted: Fitted) -> dict[int | None, Ints]:
     """Return the labels of as many candidates as fit, by position; the best scores go first."""
     if fitted.reference_labels is None:
@@ -98,7 +109,14 @@ def _labelings(fitted: Fitted) -> dict[int | None, Ints]:
     return found
 
 
-def _clusters(labels: Ints, inside: dict[int, ClusterStability]) -> list[dict[str, Any]]:
+def _clusters(
+    fitted: Fitted, selection: Selection | None, position: int | None, labels: Ints
+) -> list[dict[str, Any]]:
+    inside: dict[int, ClusterStability] = {}
+    if fitted.paths is not None and selection is not None and position is not None:
+        as_if_chosen = replace(selection, best_value=fitted.values[position])
+        found = cluster_stability(fitted.paths, as_if_chosen)
+        inside = {cluster.label: cluster for cluster in found}
     values, sizes = np.unique(labels, return_counts=True)
     return [
         {

@@ -14,9 +14,15 @@ from stablek.report.markdown import render_markdown
 from stablek.report.summary import summarize
 from stablek.selectors.subsamples import SubsampleFrequency
 
-__all__ = ["write_report"]
+__all__ = ["write_report", "write_summary"]
 
-FORMATS = {".html": "html", ".htm": "html", ".json": "json", ".md": "md", ".markdown": "md"}
+FORMATS: dict[str, Literal["html", "json", "md"]] = {
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".md": "md",
+    ".markdown": "md",
+}
 
 
 def write_report(
@@ -56,23 +62,48 @@ def write_report(
     ...     os.listdir(folder)
     ['report.html']
     """
-    kind = FORMATS.get(Path(path).suffix.lower()) if format is None else format
-    if kind not in ("html", "json", "md"):
-        if format is not None:
-            raise ValueError(f"format must be 'html', 'json' or 'md', got {format!r}")
-        raise ValueError(
-            f"path must end in .html, .json or .md, got {str(path)!r}; or pass format"
-        )
+    kind = _kind(path, format)
     told: dict[str, Any] = {
         "subsamples": subsamples,
         "source": source,
         "load": load,
         "ids": ids,
     }
-    summary = summarize(selector, X, comparison, **told)
+    write_summary(summarize(selector, X, comparison, **told), path, format=kind)
+
+
+def write_summary(
+    summary: dict[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    format: Literal["html", "json", "md"] | None = None,
+) -> None:
+    """Write the report of a summary.
+
+    Parameters
+    ----------
+    summary : dict
+        From `stablek.report.summarize`.
+    path, format
+        As in `write_report`.
+    """
+    kind = _kind(path, format)
     if kind == "json":
         text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
         text = render_html(summary) if kind == "html" else render_markdown(summary)
     with replacing(path) as part:
         Path(part).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _kind(
+    path: str | os.PathLike[str], format: Literal["html", "json", "md"] | None
+) -> Literal["html", "json", "md"]:
+    kind = FORMATS.get(Path(path).suffix.lower()) if format is None else format
+    if kind is None:
+        raise ValueError(
+            f"path must end in .html, .json or .md, got {str(path)!r}; or pass format"
+        )
+    if kind not in FORMATS.values():
+        raise ValueError(f"format must be 'html', 'json' or 'md', got {format!r}")
+    return kind

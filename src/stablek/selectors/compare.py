@@ -28,7 +28,7 @@ from stablek.selectors.comparison import Comparison, ComparisonRow
 from stablek.selectors.criterion import CannotJudgeError
 from stablek.selectors.index import IndexSelector
 from stablek.selectors.reference import Reference, make_reference, warn_of_pipeline
-from stablek.selectors.registry import SELECTORS, resolve_selector
+from stablek.selectors.registry import SELECTORS, resolve_method
 from stablek.settings import warn_unequal_spread
 from stablek.similarity import compare_labels
 from stablek.warning import warn_user
@@ -192,22 +192,22 @@ def _selectors(methods: Any, options: Mapping[str, Mapping[str, Any]]) -> dict[s
     names = list(SELECTORS) if isinstance(methods, str) and methods == "all" else methods
     if isinstance(names, str) or not len(names):
         raise ValueError(
-            f"methods must be 'all', a sequence of names or a mapping of selectors, "
-            f"got {methods!r}"
+            f"methods must be 'all', a sequence of names such as ['stadion', 'silhouette'] or a "
+            f"mapping of selectors, got {methods!r}"
         )
+    names = [resolve_method(method) for method in names]
+    options = {resolve_method(method): each for method, each in options.items()}
     if len(set(names)) < len(names):
         raise ValueError(
-            f"methods must name each method once, got {list(names)}: for several variants of one "
-            f"method pass a mapping of selectors"
+            f"methods must name each method once, got {names}: for several variants of one method "
+            f"pass a mapping of selectors"
         )
-    for method in (*names, *options):
-        resolve_selector(method)
     shared = {method: sorted(_SHARED & set(each)) for method, each in options.items()}
     if any(shared.values()):
         raise ValueError(
             f"options must not hold what all methods share, got {shared}: pass it to compare"
         )
-    return {method: resolve_selector(method)(**options.get(method, {})) for method in names}
+    return {method: SELECTORS[method](**options.get(method, {})) for method in names}
 
 
 _SHARED = {"clusterer", "k_range", "random_state", "n_jobs"}

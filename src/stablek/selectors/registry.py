@@ -25,9 +25,9 @@ from stablek.selectors.lange import Lange
 from stablek.selectors.special_k import SpecialK
 from stablek.selectors.stadion import Stadion
 from stablek.selectors.x_means import XMeans
-from stablek.suggesting import METHOD_ALIASES, did_you_mean
+from stablek.suggesting import METHOD_ALIASES, METHOD_HINTS, canonical, did_you_mean
 
-__all__ = ["SELECTORS", "resolve_selector", "select_k"]
+__all__ = ["SELECTORS", "resolve_method", "select_k"]
 
 SELECTORS: dict[str, type[BaseSelector]] = {
     "stadion": Stadion,
@@ -52,12 +52,13 @@ SELECTORS: dict[str, type[BaseSelector]] = {
 }
 
 
-def resolve_selector(method: str) -> type[BaseSelector]:
-    """Selector class with a given name."""
-    if isinstance(method, str) and method in SELECTORS:
-        return SELECTORS[method]
-    meant = did_you_mean(method, SELECTORS, METHOD_ALIASES)
-    raise ValueError(f"method must be one of {list(SELECTORS)}, got {method!r}{meant}")
+def resolve_method(method: str) -> str:
+    """Name in `SELECTORS` of a method; ``"gap"`` and others are aliases."""
+    found = canonical(method, SELECTORS, METHOD_ALIASES) if isinstance(method, str) else None
+    if found is None:
+        meant = did_you_mean(method, SELECTORS, METHOD_HINTS)
+        raise ValueError(f"method must be one of {list(SELECTORS)}, got {method!r}{meant}")
+    return found
 
 
 def select_k(X: Any, method: str = "stadion", **options: Any) -> BaseSelector:
@@ -68,7 +69,10 @@ def select_k(X: Any, method: str = "stadion", **options: Any) -> BaseSelector:
     X : array-like or data frame of shape (n_samples, n_features)
         Points.
     method : str
-        A name in `SELECTORS`.
+        A name in `SELECTORS`, in any case and with any separators (``"Calinski-Harabasz"``), or
+        an alias: ``"gap"`` and ``"gap_statistic"`` are ``"gap_b"``, ``"ch"`` and
+        ``"variance_ratio"`` are ``"calinski_harabasz"``, ``"db"`` is ``"davies_bouldin"``,
+        ``"knee"`` and ``"kneedle"`` are ``"elbow"``.
     **options
         Parameters of the selector: ``clusterer``, ``k_range``, ``random_state``, and its own.
 
@@ -85,7 +89,8 @@ def select_k(X: Any, method: str = "stadion", **options: Any) -> BaseSelector:
     >>> select_k(X, method="calinski_harabasz", random_state=0).n_clusters_
     3
     """
-    selector = resolve_selector(method)
+    method = resolve_method(method)
+    selector = SELECTORS[method]
     known = selector().get_params(deep=False)
     unknown = sorted(set(options) - set(known))
     if unknown:
