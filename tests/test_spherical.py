@@ -445,6 +445,36 @@ def test_uniform_directions_in_many_dimensions():
         assert structure_test(X, SphericalKMeans(), random_state=0).pvalue > 0.05
 
 
+def test_directions_of_long_clouds_and_of_rings_are_no_topics():
+    # Normalized, a cloud with a long axis gathers at two poles.
+    others = ("box", "copula", "sources")
+    for seed, rank in ((3, 2), (1, 8)):
+        rng = np.random.default_rng([seed, 8 * rank])
+        cloud = rng.normal(size=(300, rank)) / np.sqrt(np.arange(1, rank + 1))
+        X = cloud @ rng.normal(size=(rank, 8 * rank))
+        tests = [
+            structure_test(X, SphericalKMeans(), reference_sets=kinds, random_state=0)
+            for kinds in ("auto", others)
+        ]
+        assert set(tests[0].pvalues) == {*others, "angular"}
+        assert tests[0].pvalue > 0.05 > tests[1].pvalue
+
+
+@pytest.mark.parametrize("angle", [60.0, 120.0, 180.0])
+def test_two_topics_are_no_long_cloud(angle):
+    rng = np.random.default_rng(0)
+    turn = np.radians(angle)
+    centers = np.zeros((2, 16))
+    centers[:, :2] = [[1.0, 0.0], [np.cos(turn), np.sin(turn)]]
+    X = np.repeat(centers, 80, axis=0) + rng.normal(scale=0.2, size=(160, 16))
+    assert structure_test(X, SphericalKMeans(), random_state=0).pvalues["angular"] < 0.01
+
+
+def test_points_have_the_kinds_of_points():
+    X, _ = topics(60, 2, 4)
+    assert list(structure_test(X, random_state=0).pvalues) == ["box", "copula", "sources"]
+
+
 # Many rows: a sample first, single precision
 
 
