@@ -84,7 +84,7 @@ def test_lloyd_is_the_textbook(spread):
     X, _ = topics(spread=spread)
     U = unit_rows(X)
     start = plus_plus(U, 4, np.random.default_rng(1))
-    found = lloyd(U, start, max_iter=300, limit=0.0)
+    [found] = lloyd(U, [start], max_iter=300, limit=0.0)
     labels, centers = plain(U, start)
     np.testing.assert_array_equal(found.labels, labels)
     np.testing.assert_allclose(found.centers, centers, rtol=0, atol=1e-12)
@@ -183,7 +183,7 @@ def test_rows_of_zeros_are_an_error(sparse):
 def test_empty_clusters_are_filled():
     # Two starts on one direction: one of them runs empty in the first step.
     U = unit_rows(np.array([[1.0, 0.0]] * 5 + [[0.0, 1.0]] * 5 + [[-1.0, 0.5]] * 5))
-    found = lloyd(U, U[[0, 1, 5]], max_iter=50, limit=0.0)
+    [found] = lloyd(U, [U[[0, 1, 5]]], max_iter=50, limit=0.0)
     assert sorted(np.bincount(found.labels)) == [5, 5, 5]
 
 
