@@ -1,5 +1,7 @@
 """Spherical K-means against plain NumPy, scikit-learn and its own engine."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
@@ -9,6 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import cosine_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from stablek import (
@@ -31,9 +35,10 @@ from stablek.indices import (
 )
 from stablek.kernels.kmeans import ways
 from stablek.perturbations import PERTURBATIONS
+from stablek.report import summarize
 from stablek.results import Group, Partition, Request
 from stablek.similarity import SIMILARITIES
-from stablek.spherical import lloyd, plus_plus, unit_rows
+from stablek.spherical import cohesion, lloyd, plus_plus, unit_rows
 from stablek.structure import _valley
 from stablek.unimodal import nearest_unimodal
 
@@ -473,6 +478,36 @@ def test_two_topics_are_no_long_cloud(angle):
 def test_points_have_the_kinds_of_points():
     X, _ = topics(60, 2, 4)
     assert list(structure_test(X, random_state=0).pvalues) == ["box", "copula", "sources"]
+
+
+def test_cohesion_is_the_mean_cosine_of_two_rows():
+    X, y = topics(80, 3, 6, spread=1.5)
+    found = cohesion(unit_rows(X), y)
+    for label in range(3):
+        cosines = 1.0 - cosine_distances(X[y == label])
+        expected = cosines[np.triu_indices(len(cosines), 1)].mean()
+        assert found[label] == pytest.approx(expected)
+    assert cohesion(unit_rows(X[:3]), np.array([0, 1, 1]))[0] == 1.0
+
+
+@pytest.mark.parametrize("background", [0, 60])
+def test_report_warns_of_a_background_in_pieces(background):
+    rng = np.random.default_rng(0)
+    X, _ = topics(240, 3, 64, spread=1.0)
+    X = np.vstack([X, rng.normal(size=(background, 64))])
+    options = {"k_range": range(1, 11), "n_perturbations": 3, "random_state": 0}
+    stadion = Stadion(SphericalKMeans(), **options).fit(X)
+    cautions = [c for c in summarize(stadion)["answer"]["cautions"] if "loose" in c]
+    assert len(cautions) == (background > 0)
+    assert (stadion.n_clusters_ > 3) == (background > 0)
+    if background:
+        named = re.search(r"of the rows: ([0-9, ]+)\.", cautions[0])[1]
+        loose = np.isin(stadion.labels_, [int(label) for label in named.split(", ")])
+        assert not loose[:240].any()
+        assert loose[240:].mean() > 0.6
+        # What the caution says: one cluster for all of it.
+        plain = make_pipeline(Normalizer(), Stadion(noise_scale="global", **options)).fit(X)
+        assert plain[-1].n_clusters_ == 4
 
 
 # Many rows: a sample first, single precision

@@ -25,6 +25,7 @@ from stablek.validation import check_count, check_tol
 __all__ = [
     "SphericalKMeans",
     "as_seen_by",
+    "cohesion",
     "cosine_labels",
     "lloyd",
     "plus_plus",
@@ -207,6 +208,21 @@ def unit_rows(X: Any) -> Any:
     units = X / size[:, None]
     units /= np.sqrt(np.einsum("ij,ij->i", units, units))[:, None]
     return units
+
+
+def cohesion(units: Any, labels: Ints) -> Floats:
+    """Mean cosine of two different rows of each cluster; 1 for a cluster of one row.
+
+    Examples
+    --------
+    >>> units = unit_rows(np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0], [-1.0, 0.0]]))
+    >>> cohesion(units, np.array([0, 0, 1, 1])).round(3)
+    array([ 0. , -0.6])
+    """
+    sizes = np.bincount(labels)
+    square = (_sums(units, labels, len(sizes), None) ** 2).sum(axis=1)
+    pairs = np.maximum(sizes * (sizes - 1), 1)
+    return np.asarray(np.where(sizes > 1, (square - sizes) / pairs, 1.0))
 
 
 def as_seen_by(clusterer: Any, X: Any) -> Any:
