@@ -2,12 +2,16 @@
 
     python -m benchmarks.embeddings_quality topics [n_rows] [n_drawings] [--p 16,64] [--k 2,5]
     python -m benchmarks.embeddings_quality nothing [n_rows] [n_drawings] [--p 16,64]
+    python -m benchmarks.embeddings_quality angular [n_rows] [n_drawings] [--p 16,64] [--k 2,5]
+    python -m benchmarks.embeddings_quality background [n_rows] [n_drawings] [--p 64] [--k 5]
     python -m benchmarks.embeddings_quality documents [n_rows] [n_drawings]
 
 ``topics`` draws mixtures of von Mises-Fisher distributions of unequal sizes, with and without a
 background of uniform directions, and compares `Stadion` with spherical K-means, `Stadion` with
 K-means on the same rows, the silhouette by cosine distance, and HDBSCAN. ``nothing`` draws
-directions without topics and counts how often the answer is K = 1. ``documents`` draws sparse
+directions without topics and counts how often the answer is K = 1. ``angular`` shows the largest
+p-value that the topics have against directions of a Gaussian cloud alone. ``background`` shows
+where partitions put rows without a topic. ``documents`` draws sparse
 documents by Dirichlet topics and compares what can be done with them. A row of the tables is the
 right K, the mean absolute error of K and the mean adjusted Rand index over the drawings. ``--p``
 and ``--k`` choose among the dimensions and the numbers of topics; the drawings stay the same.
@@ -18,6 +22,7 @@ from __future__ import annotations
 import warnings
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from time import process_time
 from typing import Any
 
@@ -32,6 +37,7 @@ from sklearn.preprocessing import normalize
 
 from stablek import SphericalKMeans, Stadion, structure_test
 from stablek.selectors import Silhouette
+from stablek.spherical import cohesion
 
 DIMENSIONS = (16, 64, 384, 768)
 TOPICS = (2, 5, 12, 30)
@@ -175,6 +181,52 @@ def rows_of_nothing(
     yield ["all", "", f"{right} of {total}"]
 
 
+def rows_of_angular(
+    n: int, n_drawings: int, dimensions: Sequence[int], topics: Sequence[int]
+) -> Iterator[list[str]]:
+    yield ["p", "topics", "background", "largest p-value"]
+    for p in dimensions:
+        for k in topics:
+            for background in (False, True):
+                pvalues = [
+                    structure_test(
+                        draw_topics(n, p, k, background, seed)[0],
+                        SphericalKMeans(),
+                        k_range=range(2, max(20, k + 10) + 1),
+                        reference_sets="angular",
+                        random_state=0,
+                    ).pvalue
+                    for seed in range(n_drawings)
+                ]
+                yield [str(p), str(k), "20%" if background else "none", f"{max(pvalues):.2g}"]
+
+
+def rows_of_background(
+    n: int, n_drawings: int, dimensions: Sequence[int], topics: Sequence[int]
+) -> Iterator[list[str]]:
+    """For each K: rows without a topic in clusters of topics, and what clusters look like."""
+    yield ["p", "topics", "clusterer", "K", "score", "in topics", "cohesion", "center lengths"]
+    for p, k, seed in product(dimensions, topics, range(n_drawings)):
+        X, topic = draw_topics(n, p, k, True, seed)
+        for name, clusterer in (("spherical", SphericalKMeans()), ("K-means", None)):
+            found = Stadion(
+                clusterer,
+                k_range=range(2, 21),
+                noise_scale="global",
+                one_cluster="never",
+                random_state=0,
+            ).fit(X)
+            for tried, score in ((j, found.scores_[j - 2]) for j in range(k, k + 8)):
+                labels = found.reference_labels_[tried - 2]
+                of_topics = np.isin(labels, np.unique(labels[topic >= 0]))
+                means = [X[labels == label].mean(axis=0) for label in range(tried)]
+                shown = (np.sort(cohesion(X, labels)), np.sort(np.linalg.norm(means, axis=1)))
+                cells = [" ".join(f"{value:.2f}" for value in values) for values in shown]
+                inside = str(int((of_topics & (topic < 0)).sum()))
+                chosen = " (chosen)" if tried == found.n_clusters_ else ""
+                yield [str(p), str(k), name, f"{tried}{chosen}", f"{score:.3f}", inside, *cells]
+
+
 def rows_of_documents(
     n: int, n_drawings: int, _: Sequence[int], __: Sequence[int]
 ) -> Iterator[list[str]]:
@@ -192,7 +244,13 @@ def rows_of_documents(
         yield [str(k), *shown]
 
 
-TABLES = {"topics": rows_of_topics, "nothing": rows_of_nothing, "documents": rows_of_documents}
+TABLES = {
+    "topics": rows_of_topics,
+    "nothing": rows_of_nothing,
+    "angular": rows_of_angular,
+    "background": rows_of_background,
+    "documents": rows_of_documents,
+}
 
 
 def _numbers(text: str) -> tuple[int, ...]:
