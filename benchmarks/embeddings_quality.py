@@ -1,22 +1,28 @@
 """How many topics? K and agreement with the truth on generated directions.
 
-    python -m benchmarks.embeddings_quality topics [n_rows] [n_drawings]
-    python -m benchmarks.embeddings_quality nothing [n_rows] [n_drawings]
+    python -m benchmarks.embeddings_quality topics [n_rows] [n_drawings] [--p 16,64] [--k 2,5]
+    python -m benchmarks.embeddings_quality nothing [n_rows] [n_drawings] [--p 16,64]
+    python -m benchmarks.embeddings_quality angular [n_rows] [n_drawings] [--p 16,64] [--k 2,5]
+    python -m benchmarks.embeddings_quality background [n_rows] [n_drawings] [--p 64] [--k 5]
     python -m benchmarks.embeddings_quality documents [n_rows] [n_drawings]
 
 ``topics`` draws mixtures of von Mises-Fisher distributions of unequal sizes, with and without a
 background of uniform directions, and compares `Stadion` with spherical K-means, `Stadion` with
 K-means on the same rows, the silhouette by cosine distance, and HDBSCAN. ``nothing`` draws
-directions without topics and counts how often the answer is K = 1. ``documents`` draws sparse
+directions without topics and counts how often the answer is K = 1. ``angular`` shows the largest
+p-value that the topics have against directions of a Gaussian cloud alone. ``background`` shows
+where partitions put rows without a topic. ``documents`` draws sparse
 documents by Dirichlet topics and compares what can be done with them. A row of the tables is the
-right K, the mean absolute error of K and the mean adjusted Rand index over the drawings.
+right K, the mean absolute error of K and the mean adjusted Rand index over the drawings. ``--p``
+and ``--k`` choose among the dimensions and the numbers of topics; the drawings stay the same.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from time import process_time
 from typing import Any
 
@@ -31,6 +37,7 @@ from sklearn.preprocessing import normalize
 
 from stablek import SphericalKMeans, Stadion, structure_test
 from stablek.selectors import Silhouette
+from stablek.spherical import cohesion
 
 DIMENSIONS = (16, 64, 384, 768)
 TOPICS = (2, 5, 12, 30)
@@ -133,10 +140,12 @@ def judged(answer: Callable[[Any], Answer], drawn: list[tuple[Any, np.ndarray]],
     return f"{(error == 0).sum()} of {len(ks)}, {error.mean():.1f}, {np.mean(agreement):.2f}"
 
 
-def rows_of_topics(n: int, n_drawings: int) -> Iterator[list[str]]:
+def rows_of_topics(
+    n: int, n_drawings: int, dimensions: Sequence[int], topics: Sequence[int]
+) -> Iterator[list[str]]:
     yield ["p", "topics", "background", "spherical", "K-means", "silhouette (cosine)", "HDBSCAN"]
-    for p in DIMENSIONS:
-        for k in TOPICS:
+    for p in dimensions:
+        for k in topics:
             for background in (False, True):
                 drawn = [draw_topics(n, p, k, background, seed) for seed in range(n_drawings)]
                 k_max = max(20, k + 10)
@@ -150,11 +159,13 @@ def rows_of_topics(n: int, n_drawings: int) -> Iterator[list[str]]:
                 yield [str(p), str(k), "20%" if background else "none", *shown]
 
 
-def rows_of_nothing(n: int, n_drawings: int) -> Iterator[list[str]]:
+def rows_of_nothing(
+    n: int, n_drawings: int, dimensions: Sequence[int], _: Sequence[int]
+) -> Iterator[list[str]]:
     yield ["kind", "p", "K = 1"]
     right = total = 0
     for kind in NOTHING:
-        for p in DIMENSIONS:
+        for p in dimensions:
             tests = [
                 structure_test(
                     draw_nothing(kind, n, p, seed),
@@ -170,7 +181,55 @@ def rows_of_nothing(n: int, n_drawings: int) -> Iterator[list[str]]:
     yield ["all", "", f"{right} of {total}"]
 
 
-def rows_of_documents(n: int, n_drawings: int) -> Iterator[list[str]]:
+def rows_of_angular(
+    n: int, n_drawings: int, dimensions: Sequence[int], topics: Sequence[int]
+) -> Iterator[list[str]]:
+    yield ["p", "topics", "background", "largest p-value"]
+    for p in dimensions:
+        for k in topics:
+            for background in (False, True):
+                pvalues = [
+                    structure_test(
+                        draw_topics(n, p, k, background, seed)[0],
+                        SphericalKMeans(),
+                        k_range=range(2, max(20, k + 10) + 1),
+                        reference_sets="angular",
+                        random_state=0,
+                    ).pvalue
+                    for seed in range(n_drawings)
+                ]
+                yield [str(p), str(k), "20%" if background else "none", f"{max(pvalues):.2g}"]
+
+
+def rows_of_background(
+    n: int, n_drawings: int, dimensions: Sequence[int], topics: Sequence[int]
+) -> Iterator[list[str]]:
+    """For each K: rows without a topic in clusters of topics, and what clusters look like."""
+    yield ["p", "topics", "clusterer", "K", "score", "in topics", "cohesion", "center lengths"]
+    for p, k, seed in product(dimensions, topics, range(n_drawings)):
+        X, topic = draw_topics(n, p, k, True, seed)
+        for name, clusterer in (("spherical", SphericalKMeans()), ("K-means", None)):
+            found = Stadion(
+                clusterer,
+                k_range=range(2, 21),
+                noise_scale="global",
+                one_cluster="never",
+                random_state=0,
+            ).fit(X)
+            for tried, score in ((j, found.scores_[j - 2]) for j in range(k, k + 8)):
+                labels = found.reference_labels_[tried - 2]
+                of_topics = np.isin(labels, np.unique(labels[topic >= 0]))
+                means = [X[labels == label].mean(axis=0) for label in range(tried)]
+                shown = (np.sort(cohesion(X, labels)), np.sort(np.linalg.norm(means, axis=1)))
+                cells = [" ".join(f"{value:.2f}" for value in values) for values in shown]
+                inside = str(int((of_topics & (topic < 0)).sum()))
+                chosen = " (chosen)" if tried == found.n_clusters_ else ""
+                yield [str(p), str(k), name, f"{tried}{chosen}", f"{score:.3f}", inside, *cells]
+
+
+def rows_of_documents(
+    n: int, n_drawings: int, _: Sequence[int], __: Sequence[int]
+) -> Iterator[list[str]]:
     yield ["topics", "SVD 20", "SVD 50", "SVD 100", "all words"]
     for k in (1, 5, 12):
         counted = [draw_documents(n, k, seed) for seed in range(n_drawings)]
@@ -185,14 +244,31 @@ def rows_of_documents(n: int, n_drawings: int) -> Iterator[list[str]]:
         yield [str(k), *shown]
 
 
-TABLES = {"topics": rows_of_topics, "nothing": rows_of_nothing, "documents": rows_of_documents}
+TABLES = {
+    "topics": rows_of_topics,
+    "nothing": rows_of_nothing,
+    "angular": rows_of_angular,
+    "background": rows_of_background,
+    "documents": rows_of_documents,
+}
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
 
 
 def main() -> None:
-    what, n, n_drawings = [*sys.argv[1:], *("topics", "1000", "3")[len(sys.argv) - 1 :]]
+    parser = ArgumentParser()
+    parser.add_argument("table", choices=TABLES, nargs="?", default="topics")
+    parser.add_argument("n_rows", type=int, nargs="?", default=1000)
+    parser.add_argument("n_drawings", type=int, nargs="?", default=3)
+    parser.add_argument("--p", type=_numbers, default=DIMENSIONS)
+    parser.add_argument("--k", type=_numbers, default=TOPICS)
+    given = parser.parse_args()
     started = process_time()
-    print(f"{n} rows, {n_drawings} drawings; right K, mean error of K, mean ARI\n")
-    for number, row in enumerate(TABLES[what](int(n), int(n_drawings))):
+    print(f"{given.n_rows} rows, {given.n_drawings} drawings; right K, error of K, mean ARI\n")
+    rows = TABLES[given.table](given.n_rows, given.n_drawings, given.p, given.k)
+    for number, row in enumerate(rows):
         print("| " + " | ".join(row) + " |", flush=True)
         if number == 0:
             print("|" + "---|" * len(row))

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import kstest, ortho_group, rankdata, skew, spearmanr
 
-from stablek.reference_sets import REFERENCE_SETS, _ranks, draw_sets, resolve_reference_sets
+from stablek.projected import expected_lengths
+from stablek.reference_sets import (
+    FOR_POINTS,
+    REFERENCE_SETS,
+    _ranks,
+    draw_sets,
+    resolve_reference_sets,
+)
 
-KINDS = list(REFERENCE_SETS)
+KINDS = list(FOR_POINTS)
 
 
 def draw(name, X, entropy=0, number=0):
@@ -92,11 +100,92 @@ def test_equal_features_stay_nearly_equal(name, rng):
     np.testing.assert_allclose(points[:, 0], points[:, 1], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_normalized_rows_stay_normalized(name, rng):
-    X = rng.normal(size=(100, 5))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    np.testing.assert_allclose(np.linalg.norm(draw(name, X), axis=1), 1.0)
+def unit(X):
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("name", list(REFERENCE_SETS))
+@pytest.mark.parametrize("length", [1.0, 1e-9])
+def test_normalized_rows_stay_normalized(name, length, rng):
+    X = length * unit(rng.normal(size=(100, 5)))
+    points = draw(name, X)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), length)
+    np.testing.assert_array_equal(points, draw(name, X))
+    assert (points != draw(name, X, number=1)).any()
+
+
+@pytest.mark.parametrize(
+    ("n", "mean", "spread"),
+    [
+        (4000, [0.0, 0.0], [2.0, 1.0]),
+        (4000, [1.0, -2.0], [2.0, 1.0]),
+        (4000, np.zeros(6), 3.0 ** -np.arange(6)),
+        (4000, np.full(6, 0.5), 2.0 ** -np.arange(6)),
+        (1000, np.zeros(200), np.r_[8.0, 4.0, np.ones(198)]),
+        (1000, np.r_[9.0, np.zeros(199)], np.r_[2.0, 8.0, np.ones(198)]),
+    ],
+)
+def test_angular_sets_are_directions_of_the_same_gaussian_cloud(n, mean, spread, rng):
+    turn = ortho_group.rvs(len(mean), random_state=0)
+    cloud = (np.asarray(mean) + spread * rng.normal(size=(2 * n, len(mean)))) @ turn
+    X, other = np.split(unit(cloud), 2)
+    points = draw("angular", X)
+    for axis in turn[:2]:
+        assert kstest(points @ axis, other @ axis).pvalue > 0.001
+
+
+def test_angular_sets_keep_the_poles_which_the_other_kinds_lose(rng):
+    turn = ortho_group.rvs(3, random_state=0)
+    X = unit(rng.normal(size=(2000, 3)) * [6.0, 1.0, 1.0] @ turn)
+    cosines = {name: np.abs(draw(name, X) @ turn[0]) for name in REFERENCE_SETS}
+    near = {name: (values > 0.95).mean() for name, values in cosines.items()}
+    expected = (np.abs(X @ turn[0]) > 0.95).mean()
+    assert near.pop("angular") == pytest.approx(expected, abs=0.04)
+    assert max(near.values()) < expected - 0.1, (near, expected)
+
+
+def test_angular_sets_turn_with_the_data(rng):
+    X = unit(rng.normal(size=(100, 4)) * [4.0, 3.0, 2.0, 1.0] + 1.0)
+    turn = ortho_group.rvs(4, random_state=1)
+    np.testing.assert_allclose(draw("angular", X @ turn), draw("angular", X) @ turn, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(10, 2), (20, 50), (60, 1), (60, 3), (30, 30), (40, 31)])
+def test_angular_sets_of_few_rows_are_finite(shape, rng):
+    assert np.isfinite(draw("angular", unit(rng.normal(size=shape) + 0.1))).all()
+
+
+def test_angular_sets_of_a_subspace_stay_in_it(rng):
+    axes = ortho_group.rvs(5, random_state=2)[:2]
+    points = draw("angular", unit(rng.normal(size=(50, 2)) @ axes))
+    np.testing.assert_allclose(points @ axes.T @ axes, points, atol=1e-9)
+
+
+def test_angular_needs_directions(rng):
+    with pytest.raises(ValueError, match="'angular' is for directions"):
+        draw("angular", rng.normal(size=(20, 3)))
+
+
+def test_auto_is_all_kinds_that_suit_the_data():
+    assert list(resolve_reference_sets("auto")) == list(FOR_POINTS)
+    assert list(resolve_reference_sets("auto", directions=True)) == list(REFERENCE_SETS)
+
+
+@pytest.mark.parametrize(
+    ("n_axes", "square", "product"),
+    [(2, 1.0, 0.0), (2, 3.0, -2.0), (5, 2.0, 4.0), (50, 30.0, -9.0)],
+)
+def test_expected_lengths_are_integrals(n_axes, square, product):
+    mode = np.sqrt(n_axes)
+
+    def density(r, power):
+        logs = (n_axes - 1 + power) * np.log(r / mode) - square * r**2 / 2 + product * r
+        return np.exp(logs + square * mode**2 / 2 - product * mode)
+
+    total, first, second = (quad(density, 1e-9, 20.0, (i,), limit=500)[0] for i in range(3))
+    found = expected_lengths(np.array([square]), np.array([product]), n_axes)
+    expected = [first / total * mode, second / total * mode**2]
+    np.testing.assert_allclose(np.ravel(found), expected, rtol=2e-3)
 
 
 def test_a_callable_is_a_kind(rng):

@@ -1,5 +1,7 @@
 """Spherical K-means against plain NumPy, scikit-learn and its own engine."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
@@ -9,6 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import cosine_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from stablek import (
@@ -31,9 +35,10 @@ from stablek.indices import (
 )
 from stablek.kernels.kmeans import ways
 from stablek.perturbations import PERTURBATIONS
+from stablek.report import summarize
 from stablek.results import Group, Partition, Request
 from stablek.similarity import SIMILARITIES
-from stablek.spherical import lloyd, plus_plus, unit_rows
+from stablek.spherical import cohesion, lloyd, plus_plus, unit_rows
 from stablek.structure import _valley
 from stablek.unimodal import nearest_unimodal
 
@@ -84,7 +89,7 @@ def test_lloyd_is_the_textbook(spread):
     X, _ = topics(spread=spread)
     U = unit_rows(X)
     start = plus_plus(U, 4, np.random.default_rng(1))
-    found = lloyd(U, start, max_iter=300, limit=0.0)
+    [found] = lloyd(U, [start], max_iter=300, limit=0.0)
     labels, centers = plain(U, start)
     np.testing.assert_array_equal(found.labels, labels)
     np.testing.assert_allclose(found.centers, centers, rtol=0, atol=1e-12)
@@ -183,7 +188,7 @@ def test_rows_of_zeros_are_an_error(sparse):
 def test_empty_clusters_are_filled():
     # Two starts on one direction: one of them runs empty in the first step.
     U = unit_rows(np.array([[1.0, 0.0]] * 5 + [[0.0, 1.0]] * 5 + [[-1.0, 0.5]] * 5))
-    found = lloyd(U, U[[0, 1, 5]], max_iter=50, limit=0.0)
+    [found] = lloyd(U, [U[[0, 1, 5]]], max_iter=50, limit=0.0)
     assert sorted(np.bincount(found.labels)) == [5, 5, 5]
 
 
@@ -443,6 +448,66 @@ def test_uniform_directions_in_many_dimensions():
     for seed in (1, 5):
         X = np.random.default_rng([seed, 64]).normal(size=(300, 64))
         assert structure_test(X, SphericalKMeans(), random_state=0).pvalue > 0.05
+
+
+def test_directions_of_long_clouds_and_of_rings_are_no_topics():
+    # Normalized, a cloud with a long axis gathers at two poles.
+    others = ("box", "copula", "sources")
+    for seed, rank in ((3, 2), (1, 8)):
+        rng = np.random.default_rng([seed, 8 * rank])
+        cloud = rng.normal(size=(300, rank)) / np.sqrt(np.arange(1, rank + 1))
+        X = cloud @ rng.normal(size=(rank, 8 * rank))
+        tests = [
+            structure_test(X, SphericalKMeans(), reference_sets=kinds, random_state=0)
+            for kinds in ("auto", others)
+        ]
+        assert set(tests[0].pvalues) == {*others, "angular"}
+        assert tests[0].pvalue > 0.05 > tests[1].pvalue
+
+
+@pytest.mark.parametrize("angle", [60.0, 120.0, 180.0])
+def test_two_topics_are_no_long_cloud(angle):
+    rng = np.random.default_rng(0)
+    turn = np.radians(angle)
+    centers = np.zeros((2, 16))
+    centers[:, :2] = [[1.0, 0.0], [np.cos(turn), np.sin(turn)]]
+    X = np.repeat(centers, 80, axis=0) + rng.normal(scale=0.2, size=(160, 16))
+    assert structure_test(X, SphericalKMeans(), random_state=0).pvalues["angular"] < 0.01
+
+
+def test_points_have_the_kinds_of_points():
+    X, _ = topics(60, 2, 4)
+    assert list(structure_test(X, random_state=0).pvalues) == ["box", "copula", "sources"]
+
+
+def test_cohesion_is_the_mean_cosine_of_two_rows():
+    X, y = topics(80, 3, 6, spread=1.5)
+    found = cohesion(unit_rows(X), y)
+    for label in range(3):
+        cosines = 1.0 - cosine_distances(X[y == label])
+        expected = cosines[np.triu_indices(len(cosines), 1)].mean()
+        assert found[label] == pytest.approx(expected)
+    assert cohesion(unit_rows(X[:3]), np.array([0, 1, 1]))[0] == 1.0
+
+
+@pytest.mark.parametrize("background", [0, 60])
+def test_report_warns_of_a_background_in_pieces(background):
+    rng = np.random.default_rng(0)
+    X, _ = topics(240, 3, 64, spread=1.0)
+    X = np.vstack([X, rng.normal(size=(background, 64))])
+    options = {"k_range": range(1, 11), "n_perturbations": 3, "random_state": 0}
+    stadion = Stadion(SphericalKMeans(), **options).fit(X)
+    cautions = [c for c in summarize(stadion)["answer"]["cautions"] if "loose" in c]
+    assert len(cautions) == (background > 0)
+    assert (stadion.n_clusters_ > 3) == (background > 0)
+    if background:
+        named = re.search(r"of the rows: ([0-9, ]+)\.", cautions[0])[1]
+        loose = np.isin(stadion.labels_, [int(label) for label in named.split(", ")])
+        assert not loose[:240].any()
+        assert loose[240:].mean() > 0.6
+        # What the caution says: one cluster for all of it.
+        plain = make_pipeline(Normalizer(), Stadion(noise_scale="global", **options)).fit(X)
+        assert plain[-1].n_clusters_ == 4
 
 
 # Many rows: a sample first, single precision

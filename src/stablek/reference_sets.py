@@ -18,12 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import svd_flip
 
 from stablek import seeding
+from stablek.projected import nearest_cloud
 from stablek.unimodal import nearest_unimodal
 from stablek.warning import ignored
 
 __all__ = [
     "REFERENCE_SETS",
     "Box",
+    "angular",
     "box",
     "box_of",
     "copula",
@@ -163,17 +165,47 @@ def sources(X: Floats) -> Draw:
     return draw
 
 
-REFERENCE_SETS: dict[str, Kind] = {"box": box, "copula": copula, "sources": sources}
+def angular(X: Floats) -> Draw:
+    """Directions of a Gaussian cloud with any mean and covariance, for rows of equal length.
+
+    A cloud with a long axis gathers at two poles when its rows are normalized, and one with two
+    axes is a ring. The other kinds describe rows as they are on the sphere and explain neither.
+    """
+    length = _common_length(X)
+    if length is None:
+        raise ValueError(
+            "reference_sets: 'angular' is for directions, but the rows of X have unequal lengths. "
+            "Use SphericalKMeans(), or leave 'angular' out"
+        )
+    cloud = nearest_cloud(X / length)
+    return lambda rng: length * cloud.directions(len(X), rng)
 
 
-def resolve_reference_sets(kinds: Any) -> dict[str, Kind]:
-    """Kinds by name: names of `REFERENCE_SETS`, callables ``f(X, rng)``, or several of them.
+REFERENCE_SETS: dict[str, Kind] = {
+    "box": box,
+    "copula": copula,
+    "sources": sources,
+    "angular": angular,
+}
+
+FOR_POINTS = ("box", "copula", "sources")
+"""The kinds that need no directions."""
+
+
+def resolve_reference_sets(kinds: Any, *, directions: bool = False) -> dict[str, Kind]:
+    """Kinds by name: "auto", names of `REFERENCE_SETS`, callables ``f(X, rng)``, or several.
+
+    "auto" is all kinds for directions, and those that need none for other data.
 
     Examples
     --------
+    >>> list(resolve_reference_sets("auto"))
+    ['box', 'copula', 'sources']
     >>> list(resolve_reference_sets(["box", "copula"]))
     ['box', 'copula']
     """
+    if isinstance(kinds, str) and kinds == "auto":
+        kinds = list(REFERENCE_SETS if directions else FOR_POINTS)
     several: Sequence[Any] = kinds if isinstance(kinds, (list, tuple)) else [kinds]
     found: dict[str, Kind] = {}
     for kind in several:
@@ -183,7 +215,7 @@ def resolve_reference_sets(kinds: Any) -> dict[str, Kind]:
             found[kind] = REFERENCE_SETS[kind]
         else:
             raise ValueError(
-                f"reference_sets must be names among {list(REFERENCE_SETS)} or callables "
+                f"reference_sets must be 'auto', names among {list(REFERENCE_SETS)}, or callables "
                 f"f(X, rng), got {kind!r}"
             )
     if len(found) < len(several) or not found:
@@ -224,18 +256,24 @@ def draw_sets(
 def _finish(X: Floats) -> Callable[[Floats], Floats]:
     grids = [(j, X[0, j], _grid_step(column)) for j, column in enumerate(X.T)]
     gridded = [(j, origin, step) for j, origin, step in grids if step is not None]
-    norms = np.linalg.norm(X, axis=1)
-    normalized = norms.min() > 0 and np.ptp(norms) < 1e-6 * norms.max() and X.shape[1] > 1
+    length = _common_length(X)
 
     def finish(points: Floats) -> Floats:
-        if normalized:
+        if length is not None and X.shape[1] > 1:
             lengths = np.linalg.norm(points, axis=1, keepdims=True)
-            points = points * (norms.mean() / np.where(lengths > 0, lengths, 1.0))
+            points = points * (length / np.where(lengths > 0, lengths, 1.0))
         for j, origin, step in gridded:
             points[:, j] = origin + (np.rint((points[:, j] - origin) / step) * step if step else 0)
         return points
 
     return finish
+
+
+def _common_length(X: Floats) -> float | None:
+    """Length of the rows if all have the same, and it is not 0."""
+    lengths = np.linalg.norm(X, axis=1)
+    equal = lengths.min() > 0 and np.ptp(lengths) < 1e-6 * lengths.max()
+    return float(lengths.mean()) if equal else None
 
 
 def _grid_step(column: Floats) -> float | None:

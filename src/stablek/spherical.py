@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -24,6 +25,7 @@ from stablek.validation import check_count, check_tol
 __all__ = [
     "SphericalKMeans",
     "as_seen_by",
+    "cohesion",
     "cosine_labels",
     "lloyd",
     "plus_plus",
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 Floats = NDArray[Any]
-Ints = NDArray[np.intp]
+Ints = NDArray[Any]
 
 _MANY_NUMBERS = 1 << 22
 
@@ -129,7 +131,7 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         best: Run | None = None
         for number in range(n_init):
             start = plus_plus(units, k, seeding.generator(entropy, "start", number))
-            found = lloyd(units, start, max_iter=max_iter, limit=limit / n_features)
+            [found] = lloyd(units, [start], max_iter=max_iter, limit=limit / n_features)
             if best is None or found.inertia < best.inertia:
                 best = found
         assert best is not None
@@ -140,7 +142,7 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.cluster_centers_, self.labels_ = best.centers, best.labels.astype(np.int32)
+        self.cluster_centers_, self.labels_ = best.centers, best.labels
         self.inertia_, self.n_iter_ = best.inertia, best.n_iter
         return self
 
@@ -157,7 +159,7 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         units = unit_rows(self._validated(X, reset=False))
-        return cosine_labels(units, self.cluster_centers_.astype(units.dtype))[0].astype(np.int32)
+        return cosine_labels(units, self.cluster_centers_.astype(units.dtype))
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         dtypes = [np.float64, np.float32]
@@ -208,6 +210,21 @@ def unit_rows(X: Any) -> Any:
     return units
 
 
+def cohesion(units: Any, labels: Ints) -> Floats:
+    """Mean cosine of two different rows of each cluster; 1 for a cluster of one row.
+
+    Examples
+    --------
+    >>> units = unit_rows(np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0], [-1.0, 0.0]]))
+    >>> cohesion(units, np.array([0, 0, 1, 1])).round(3)
+    array([ 0. , -0.6])
+    """
+    sizes = np.bincount(labels)
+    square = (_sums(units, labels, len(sizes), None) ** 2).sum(axis=1)
+    pairs = np.maximum(sizes * (sizes - 1), 1)
+    return np.asarray(np.where(sizes > 1, (square - sizes) / pairs, 1.0))
+
+
 def as_seen_by(clusterer: Any, X: Any) -> Any:
     """X as the clusterer sees it: unit rows for spherical K-means, X itself for all others.
 
@@ -240,16 +257,18 @@ def plus_plus(units: Any, k: int, rng: np.random.Generator) -> Floats:
 
 
 def lloyd(
-    units: Any, centers: Floats, *, max_iter: int, limit: float, rows: Ints | None = None
-) -> Run:
+    units: Any, starts: Sequence[Floats], *, max_iter: int, limit: float, rows: Ints | None = None
+) -> list[Run]:
     """Label the rows and move the centers, until these move by at most ``limit``.
+
+    Runs from several starts share the passes over the rows, and nothing else.
 
     Parameters
     ----------
     units : ndarray or sparse matrix of shape (n_samples, n_features)
         From `unit_rows`.
-    centers : ndarray of shape (k, n_features)
-        Unit vectors to start from.
+    starts : sequence of ndarray of shape (k, n_features)
+        Unit vectors to start from, for each run.
     max_iter : int
         Most steps.
     limit : float
@@ -257,29 +276,73 @@ def lloyd(
     rows : ndarray or None
         The rows to cluster; None for all. They are copied in blocks only.
     """
-    labels, cosines = cosine_labels(units, centers, rows)
-    n_iter, moving = 0, True
-    while moving and n_iter < max_iter:
-        n_iter += 1
-        _fill_empty(labels, cosines, len(centers))
-        moved = _means(units, labels, centers, rows)
-        shift = float(((moved - centers) ** 2).sum())
-        centers, before = moved, labels
-        labels, cosines = cosine_labels(units, centers, rows)
-        moving = shift > limit and not np.array_equal(labels, before)
-    inertia = float(np.maximum(1.0 - cosines.astype(np.float64), 0.0).sum())
-    return Run(centers, labels, inertia, n_iter)
+    centers, n_iter = list(starts), [0] * len(starts)
+    found = dict(enumerate(_pass(units, centers, rows)))
+    moving = list(found)
+    while moving and max_iter > 0:
+        before, shift = {run: found[run].labels for run in moving}, {}
+        for run in moving:
+            sums = found[run].sums
+            if _fill_empty(before[run], found[run].cosines, len(centers[run])):
+                sums = _sums(units, before[run], len(centers[run]), rows)
+            moved = _directions(sums, centers[run])
+            shift[run] = float(((moved - centers[run]) ** 2).sum())
+            centers[run], n_iter[run] = moved, n_iter[run] + 1
+        passed = _pass(units, [centers[run] for run in moving], rows)
+        found.update(zip(moving, passed, strict=True))
+        moving = [
+            run
+            for run in moving
+            if shift[run] > limit
+            and n_iter[run] < max_iter
+            and not np.array_equal(found[run].labels, before[run])
+        ]
+    return [
+        Run(own, found[run].labels, _inertia(found[run].cosines), n)
+        for run, (own, n) in enumerate(zip(centers, n_iter, strict=True))
+    ]
 
 
-def cosine_labels(units: Any, centers: Floats, rows: Ints | None = None) -> tuple[Ints, Floats]:
-    """Label of the center with the largest cosine, and that cosine; ties go to the lower label."""
+class _Passed(NamedTuple):
+    """What a pass over the rows finds for one set of centers; sums are those of the clusters."""
+
+    labels: Ints
+    cosines: Floats
+    sums: Floats
+
+
+def _pass(units: Any, centers: Sequence[Floats], rows: Ints | None) -> list[_Passed]:
+    """Label the rows and add up the clusters, for each set of centers."""
     n = units.shape[0] if rows is None else len(rows)
-    labels, cosines = np.empty(n, dtype=np.intp), np.empty(n, dtype=centers.dtype)
+    found = [
+        _Passed(np.empty(n, dtype=np.int32), np.empty(n, dtype=own.dtype), np.zeros(own.shape))
+        for own in centers
+    ]
     for part in blocks(n, rows_per_block(units.shape[1])):
-        products = np.asarray(units[part if rows is None else rows[part]] @ centers.T)
-        labels[part] = products.argmax(axis=1)
-        cosines[part] = np.take_along_axis(products, labels[part, None], axis=1)[:, 0]
-    return labels, cosines
+        block = units[part if rows is None else rows[part]]
+        for own, (labels, cosines, sums) in zip(centers, found, strict=True):
+            labels[part], cosines[part] = _nearest(block, own)
+            sums += _added(block, labels[part], len(own))
+    return found
+
+
+def _inertia(cosines: Floats) -> float:
+    return float(np.maximum(1.0 - cosines.astype(np.float64), 0.0).sum())
+
+
+def cosine_labels(units: Any, centers: Floats) -> Ints:
+    """Label of the center with the largest cosine; ties go to the lower label."""
+    labels = np.empty(units.shape[0], dtype=np.int32)
+    for part in blocks(units.shape[0], rows_per_block(units.shape[1])):
+        labels[part], _ = _nearest(units[part], centers)
+    return labels
+
+
+def _nearest(block: Any, centers: Floats) -> tuple[Ints, Floats]:
+    """Label of the center with the largest cosine, and that cosine."""
+    products = np.asarray(block @ centers.T)
+    labels = products.argmax(axis=1)
+    return labels, np.take_along_axis(products, labels[:, None], axis=1)[:, 0]
 
 
 def _distances(units: Any, rows: Any) -> Floats:
@@ -291,27 +354,40 @@ def _dense(rows: Any) -> Floats:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, order="C")
 
 
-def _fill_empty(labels: Ints, cosines: Floats, k: int) -> None:
-    """Give each empty cluster the row that fits its own center worst, if that leaves others."""
+def _fill_empty(labels: Ints, cosines: Floats, k: int) -> bool:
+    """Give each empty cluster the row that fits its own center worst, if that leaves others.
+
+    Returns whether any label has changed.
+    """
     sizes = np.bincount(labels, minlength=k)
+    changed = False
     for empty in np.flatnonzero(sizes == 0):
         worst = int(np.argmin(np.where(sizes[labels] > 1, cosines, np.inf)))
         if sizes[labels[worst]] > 1:
             sizes[labels[worst]] -= 1
             sizes[empty] = 1
             labels[worst], cosines[worst] = empty, 1.0  # the row is at home now
+            changed = True
+    return changed
 
 
-def _means(units: Any, labels: Ints, centers: Floats, rows: Ints | None) -> Floats:
+def _sums(units: Any, labels: Ints, k: int, rows: Ints | None) -> Floats:
+    """Sum of the rows of each cluster."""
+    sums = np.zeros((k, units.shape[1]))
+    for part in blocks(len(labels), rows_per_block(units.shape[1])):
+        sums += _added(units[part if rows is None else rows[part]], labels[part], k)
+    return sums
+
+
+def _added(block: Any, labels: Ints, k: int) -> Floats:
+    """Sum of the rows of each cluster in a block, in the precision of the rows."""
+    n = len(labels)
+    members: Any = csc_array((np.ones(n, block.dtype), labels, np.arange(n + 1)), shape=(k, n))
+    return _dense(members @ block)
+
+
+def _directions(sums: Floats, centers: Floats) -> Floats:
     """Directions of the sums of the clusters; a cluster without a direction keeps its center."""
-    k = len(centers)
-    sums = np.zeros(centers.shape)  # in double precision also for single precision rows
-    for part in blocks(len(labels), rows_per_block(centers.shape[1])):
-        own = labels[part]
-        members: Any = csr_array(
-            (np.ones(len(own), units.dtype), (own, np.arange(len(own)))), shape=(k, len(own))
-        )
-        sums += _dense(members @ units[part if rows is None else rows[part]])
     length = np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(length > 0.0, sums / length, centers).astype(centers.dtype)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
+from stablek.blocks import blocks
 from stablek.engines.base import Engine, Setting
 from stablek.execution import run
 from stablek.paths import collect_groups, measure_paths, reference_partitions
@@ -56,6 +57,7 @@ CLEARLY_SOMETHING = 0.02
 OMEGA = (2, 3, 4, 5)
 N_DRAWS = 4
 N_VALUES = 8
+_NUMBERS = 1 << 21  # of the reference sets that are held at a time
 LARGEST_SHARE = 3
 """Of K: a K above this share of the rows, one third, is not tested."""
 
@@ -182,16 +184,18 @@ def run_test(
     begin = 0
     for end in sorted({min(FIRST_SETS, n_sets), n_sets}):
         entropy, numbers = protocol.setting.entropy, range(begin, end)
-        tasks = [(kind, name, X, numbers, entropy) for name, kind in kinds.items()]
-        drawn = run(draw_sets, tasks)
-        found = _measure(protocol, [s for sets in drawn for s in sets], n_jobs, progress)
-        for position, name in enumerate(kinds):
-            rows = slice(position * len(numbers), (position + 1) * len(numbers))
-            new = Measured(found.paths[rows], found.valleys[rows])
-            old = references.get(name)
-            references[name] = (
-                new if old is None else Measured(*map(np.concatenate, zip(old, new, strict=True)))
-            )
+        for part in blocks(len(kinds), max(1, _NUMBERS // (len(numbers) * X.size))):
+            names = list(kinds)[part]
+            tasks = [(kinds[name], name, X, numbers, entropy) for name in names]
+            drawn = run(draw_sets, tasks)
+            found = _measure(protocol, [s for sets in drawn for s in sets], n_jobs, progress)
+            for position, name in enumerate(names):
+                rows = slice(position * len(numbers), (position + 1) * len(numbers))
+                new = Measured(found.paths[rows], found.valleys[rows])
+                if name in references:
+                    both = zip(references[name], new, strict=True)
+                    new = Measured(*map(np.concatenate, both))
+                references[name] = new
         result = _judge(own, references, protocol, alpha, len(X))
         begin = end
         if result.pvalue > CLEARLY_NOTHING or result.pvalue < CLEARLY_SOMETHING * alpha:

@@ -25,6 +25,7 @@ from stablek import seeding
 from stablek.blocks import blocks, rows_per_block
 from stablek.engines.base import Setting
 from stablek.engines.kmeans.engine import KMeansEngine
+from stablek.engines.packing import scaled_noise
 from stablek.kernels.kmeans.records import KMeansParameters
 from stablek.results import Group, Partition, Request
 from stablek.spherical import SphericalKMeans, lloyd, unit_rows
@@ -62,6 +63,7 @@ def unsupported(clusterer: Any) -> str | None:
 _SAMPLE_NUMBERS = 1 << 20
 _LEAST_SAMPLE = 1 << 11  # rows
 _STEPS = 10  # on all rows of a cluster, after the fit of the sample
+_RUNS = 4  # that share passes over all rows
 
 
 def _sample_size(n_features: int) -> int:
@@ -133,12 +135,11 @@ class SphericalEngine(KMeansEngine):
         if request.rows is not None:
             steps = min(steps, _STEPS)
         limit = float(self.clusterer.tol) / X.shape[1]
-        centers = []
-        for start in found:
-            run = lloyd(
-                X, start.model.astype(X.dtype), max_iter=steps, limit=limit, rows=request.rows
-            )
-            centers.append(unit_rows(_double(run.centers)))
+        centers: list[Floats] = []
+        for few in blocks(len(found), _RUNS):  # whose labels are in memory at a time
+            starts = [partition.model.astype(X.dtype) for partition in found[few]]
+            runs = lloyd(X, starts, max_iter=steps, limit=limit, rows=request.rows)
+            centers += [unit_rows(_double(run.centers)) for run in runs]
         small: Any = np.int8 if request.rows is not None else np.int32  # there are many clusters
         labels = [np.empty(len(rows), dtype=small) for _ in centers]
         for part in blocks(len(rows), rows_per_block(X.shape[1])):
@@ -157,6 +158,22 @@ class SphericalEngine(KMeansEngine):
         return super().similarities(
             X if blockwise else _double(X), groups, draw, epsilons, setting
         )
+
+    def relabel(
+        self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
+    ) -> list[tuple[Ints | None, Ints]]:
+        """Rows and labels of the perturbed copy of X, for each noise level."""
+        if not setting.perturbation.is_additive or setting.relabel == "refit":
+            return super().relabel(X, partition, draw, epsilons, setting)
+        small: Any = np.int8 if partition.k < 128 else np.int32  # there are many of them
+        labels = [np.empty(len(X), dtype=small) for _ in epsilons]
+        for rows in blocks(len(X), rows_per_block(X.shape[1])):
+            # Products with the noisy rows are sums of products with the rows and with the noise.
+            noise = scaled_noise(X, draw, rows.start, rows.stop, setting)
+            products, slopes = _double(X[rows]) @ partition.model.T, noise @ partition.model.T
+            for own, epsilon in zip(labels, epsilons, strict=True):
+                own[rows] = (products + epsilon * slopes).argmax(axis=1)
+        return [(None, own) for own in labels]
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         """A fitted SphericalKMeans that has the partition's labels and centers."""

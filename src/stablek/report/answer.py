@@ -19,6 +19,7 @@ KINDS = {
     "box": "uniform in the box of the principal components",
     "copula": "unimodal features with the correlations of the data",
     "sources": "unimodal independent components",
+    "angular": "the directions of a Gaussian cloud",
 }
 """What the reference sets of each kind are."""
 

@@ -10,16 +10,21 @@ from stablek.inspection import pvalue_text
 from stablek.report.answer import WEAK_FREQUENCY
 from stablek.report.fitted import Fitted
 from stablek.report.numbers import percentage
+from stablek.spherical import SphericalKMeans, cohesion
 
 __all__ = ["cautions"]
 
 UNCERTAIN = 0.75
 """An answer is called uncertain if fewer than this share of the resampled draws give it."""
 
+LOOSE = 1 / 3
+"""A cluster of directions is loose below this share of the usual mean cosine of two rows."""
+
 
 def cautions(fitted: Fitted, clusters: list[dict[str, Any]]) -> list[str]:
     """Return what a reader should know before relying on the answer with these clusters."""
     found = [*_sample(fitted), *_uncertainty(fitted), *_no_structure(fitted)]
+    found += _loose(fitted)
     last = fitted.selected == len(fitted.values) - 1
     if last and fitted.parameter == "K" and (fitted.n_clusters or 0) > 1:
         found.append(
@@ -103,6 +108,28 @@ def _no_structure(fitted: Fitted) -> list[str]:
     if fitted.selector.crossing_epsilon_ == 0:
         text += " In fact, no candidate beats K = 1 at any noise level."
     return [text]
+
+
+def _loose(fitted: Fitted) -> list[str]:
+    """Say which clusters of directions are so loose that they may be no topics."""
+    if not isinstance(getattr(fitted.selector, "best_estimator_", None), SphericalKMeans):
+        return []
+    if fitted.X is None or fitted.labels is None or (fitted.n_clusters or 0) < 2:
+        return []
+    tightness = cohesion(fitted.X, fitted.labels)
+    usual = float(np.median(tightness[fitted.labels]))
+    loose = np.flatnonzero(tightness < LOOSE * usual)
+    if not len(loose):
+        return []
+    share = float(np.isin(fitted.labels, loose).mean())
+    return [
+        f"{len(loose)} of {fitted.n_clusters} clusters are loose, with {percentage(share)} of the "
+        f"rows: {', '.join(map(str, loose[:10]))}{', ...' if len(loose) > 10 else ''}. Two of "
+        f"their rows have a mean cosine of at most {tightness[loose].max():.2f}; {usual:.2f} is "
+        f"usual. They may be parts of a background of unrelated rows. K-means on unit rows can "
+        f"put all of it into one cluster: make_pipeline(Normalizer(), "
+        f"Stadion(noise_scale='global'))."
+    ]
 
 
 def _other_draws(fitted: Fitted) -> str:

@@ -18,7 +18,6 @@ from stablek.engines import Setting
 from stablek.inspection import path_columns
 from stablek.paths import collect_groups, measure_paths
 from stablek.points import point_stability
-from stablek.reference_sets import REFERENCE_SETS
 from stablek.results import Partition, Selection, StabilityPaths
 from stablek.selectors.base import BaseSelector, warn_fewer_clusters
 from stablek.selectors.blockwise import BlockReference, no_blocks
@@ -87,7 +86,7 @@ class Stadion(BaseSelector):
         Level of the structure test: the share of false alarms on data without clusters.
     n_reference_sets : int, default=10
         Most reference sets of each kind in the structure test.
-    reference_sets : str, callable or sequence of them, default=("box", "copula", "sources")
+    reference_sets : "auto", str, callable or sequence of them, default="auto"
         Kinds of reference sets, as for `stablek.structure_test`.
     test_clusterer : estimator, default=None
         Whose partitions the structure test uses. None is ``clusterer`` if it extends, else
@@ -191,7 +190,7 @@ class Stadion(BaseSelector):
         one_cluster: Literal["test", "crossing", "never"] = "test",
         alpha: float = 0.05,
         n_reference_sets: int = 10,
-        reference_sets: Any = tuple(REFERENCE_SETS),
+        reference_sets: Any = "auto",
         test_clusterer: Any = None,
         max_test_rows: int = 1000,
         max_rows_in_memory: int = 1_000_000,

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 from stablek import seeding, validation
 from stablek.engines import Setting
-from stablek.reference_sets import REFERENCE_SETS, resolve_reference_sets
+from stablek.reference_sets import resolve_reference_sets
 from stablek.results import StructureTest
 from stablek.selectors.reference import Reference, make_reference
 from stablek.settings import make_setting, noise_levels, resolve_noise_scale
@@ -53,7 +53,7 @@ def structure_test(
     k_range: Sequence[int] = tuple(range(2, 11)),
     alpha: float = 0.05,
     n_reference_sets: int = 10,
-    reference_sets: Any = tuple(REFERENCE_SETS),
+    reference_sets: Any = "auto",
     max_test_rows: int = 1000,
     relabel: Literal["auto", "refit", "extend", "predict"] = "auto",
     perturbation: str | Callable[..., Any] = "uniform",
@@ -66,9 +66,9 @@ def structure_test(
     """Test whether X has cluster structure at all.
 
     The stability paths of X are compared with those of simulated data that have the shape of X but
-    no clusters. Structure is claimed only if none of three shapes explains the paths: the box of
-    the principal components, unimodal features with the correlations of X, and unimodal
-    independent components.
+    no clusters. Structure is claimed only if no shape explains the paths: the box of the principal
+    components, unimodal features with the correlations of X, unimodal independent components and,
+    for directions, a Gaussian cloud that is seen from the origin.
 
     Parameters
     ----------
@@ -84,9 +84,10 @@ def structure_test(
         Level of the test: the share of false alarms that is allowed.
     n_reference_sets : int, default=10
         Most reference sets of each kind. The test stops early if the answer is clear.
-    reference_sets : str, callable or sequence of them, default=("box", "copula", "sources")
-        Names in `stablek.reference_sets.REFERENCE_SETS`, or functions ``f(X, rng)`` that return an
-        array of the shape of X.
+    reference_sets : "auto", str, callable or sequence of them, default="auto"
+        "auto" is "box", "copula" and "sources"; for `stablek.SphericalKMeans` also "angular".
+        Or names in `stablek.reference_sets.REFERENCE_SETS`, or functions ``f(X, rng)`` that return
+        an array of the shape of X.
     max_test_rows : int, default=1000
         More rows are sampled, for X and the reference sets alike.
     relabel, perturbation, noise_scale, similarity, random_state, n_jobs, verbose
@@ -156,6 +157,7 @@ def run_on_data(
         n_jobs=n_jobs,
     )
     rows, kind = reference.X, resolve_noise_scale(noise_scale, reference.clusterer)
+    directions = isinstance(reference.clusterer, SphericalKMeans)
     setting = make_setting(
         rows,
         reference.clusterer,
@@ -176,9 +178,9 @@ def run_on_data(
             epsilons,
             setting,
             kind,
-            leave_out=isinstance(reference.clusterer, SphericalKMeans),
+            leave_out=directions,
         ),
-        resolve_reference_sets(reference_sets),
+        resolve_reference_sets(reference_sets, directions=directions),
         alpha=float(alpha),
         n_sets=int(n_reference_sets),
         n_jobs=n_jobs,
