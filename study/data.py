@@ -12,6 +12,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from stablek import KMeansGaussianMixture, SVDGaussianMixture, datasets, seeding
+from study import generator
 
 INFO = {info.name: info for info in datasets.list_benchmark()}
 
@@ -34,7 +35,8 @@ def load(name: str, seed: int = 0, standardize: bool = True) -> tuple[np.ndarray
     """Points and labels of a benchmark set, of a set in scikit-learn, or of a generated set.
 
     Sets in scikit-learn have the name of their function, such as ``load_iris``. Generated sets
-    are named ``<distribution>_<features>d_<points>`` and depend on the seed.
+    are named ``<distribution>_<features>d_<points>`` and depend on the seed, as do those of
+    `study.generator`, such as ``archetype_007``.
     """
     if name in INFO:
         X, y = datasets.fetch_benchmark(name)
@@ -46,6 +48,9 @@ def load(name: str, seed: int = 0, standardize: bool = True) -> tuple[np.ndarray
 
 
 def _draw(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    if name.startswith(generator.PREFIX):
+        found = generator.draw(generator.named(name), seed)
+        return found.X, found.y
     n_features, n_samples = size(name)
     kind = name.rsplit("_", 2)[0]
     if kind in PAIRS:
@@ -108,6 +113,9 @@ def size(name: str) -> tuple[int, int]:
         return INFO[name].n_features, INFO[name].n_samples
     if name.startswith("load_"):
         return load(name)[0].shape[::-1]
+    if name.startswith(generator.PREFIX):
+        archetype = generator.named(name)
+        return archetype.n_features, archetype.n_samples
     _, n_features, n_samples = name.rsplit("_", 2)
     return int(n_features.removesuffix("d")), int(n_samples)
 

@@ -71,6 +71,13 @@ class Protocol:
         ("load_iris", False),
     )
 
+    n_archetypes: int = 500
+    n_archetypes_resampled: int = 100  # sets on which methods that resample run
+    n_archetypes_mixtures: int = 500
+    archetype_k_max: int = 25
+    archetype_n_init: int = 10
+    n_resamples: int = 20  # reference sets, bootstraps, pairs; half as many splits
+
     draws: tuple[int, ...] = tuple(range(1, 11))
     omegas: tuple[tuple[int, int], ...] = (
         (2, 2),
@@ -156,6 +163,12 @@ TINY = Protocol(
     structure_k_max=3,
     n_reference_sets=3,
     real=(("load_iris", False),),
+    n_archetypes=8,
+    n_archetypes_resampled=2,
+    n_archetypes_mixtures=3,
+    archetype_k_max=21,
+    archetype_n_init=2,
+    n_resamples=2,
     draws=(1, 2),
     omegas=((2, 2), (3, 3), (2, 3)),
     n_trees=5,

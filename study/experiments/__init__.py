@@ -12,6 +12,7 @@ from types import ModuleType
 from study.experiments import (
     cost,
     examples,
+    harder,
     hyperparameters,
     nonclusterable,
     similarity,
@@ -23,7 +24,16 @@ from study.protocol import Protocol
 
 EXPERIMENTS: dict[str, ModuleType] = {
     module.NAME: module
-    for module in (table1, nonclusterable, structure, examples, hyperparameters, similarity, cost)
+    for module in (
+        table1,
+        harder,
+        nonclusterable,
+        structure,
+        examples,
+        hyperparameters,
+        similarity,
+        cost,
+    )
 }
 
 
