@@ -70,6 +70,13 @@ class Protocol:
         ("load_breast_cancer", True),
         ("load_iris", False),
     )
+    real_unlabeled: tuple[tuple[str, bool], ...] = (
+        ("load_diabetes", True),
+        ("china.jpg", False),
+        ("flower.jpg", False),
+    )
+    real_k_max: int = 20
+    n_subsamples: int = 10
 
     n_archetypes: int = 500
     n_archetypes_resampled: int = 100  # sets on which methods that resample run
@@ -163,6 +170,9 @@ TINY = Protocol(
     structure_k_max=3,
     n_reference_sets=3,
     real=(("load_iris", False),),
+    real_unlabeled=(("load_diabetes", True),),
+    real_k_max=3,
+    n_subsamples=2,
     n_archetypes=8,
     n_archetypes_resampled=2,
     n_archetypes_mixtures=3,

@@ -15,6 +15,7 @@ from study.experiments import (
     harder,
     hyperparameters,
     nonclusterable,
+    real,
     similarity,
     structure,
     table1,
@@ -27,6 +28,7 @@ EXPERIMENTS: dict[str, ModuleType] = {
     for module in (
         table1,
         harder,
+        real,
         nonclusterable,
         structure,
         examples,

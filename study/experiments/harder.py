@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from stablek import Stadion, compare, structure_test
-from stablek.selectors import SELECTORS
+from stablek import Stadion, structure_test
 from stablek.similarity import compare_labels
 from study import data, generator
 from study.experiments.table1 import INDICES
-from study.fitting import AGGREGATIONS, fit_selector
+from study.fitting import AGGREGATIONS, fit_selector, judge
 from study.plan import Run, Task, canonical
 from study.protocol import TEST_VERSION, Protocol
 
@@ -27,22 +26,23 @@ ALPHA = 0.05
 ALGORITHMS = ("kmeans", "ward", "gmm_best")
 DEFAULT = tuple(f"stadion_{aggregation}_default" for aggregation in AGGREGATIONS)
 CROSSING = tuple(f"stadion_{aggregation}_crossing" for aggregation in AGGREGATIONS)
-_JUDGED = {
+JUDGED = {
     "kmeans": (*INDICES, "elbow", "x_means", "g_means", "hofmeyr", "special_k"),
     "ward": (*INDICES, "elbow"),
     "gmm_best": (*INDICES, "bic"),
 }
 # Methods that cluster many sets, with the parameter that says how many.
-_RESAMPLED = {
+RESAMPLED = {
     "gap_a": "n_references",
     "gap_b": "n_references",
     "hennig": "n_bootstraps",
     "ben_hur": "n_pairs",
     "lange": "n_splits",
 }
-_RESAMPLING = {"kmeans": tuple(_RESAMPLED), "ward": ("ben_hur", "lange"), "gmm_best": ()}
+RESAMPLING = {"kmeans": tuple(RESAMPLED), "ward": ("ben_hur", "lange"), "gmm_best": ()}
 _WEIGHTS = {"stadion": 1.2, "judge": 0.6, "crossing": 1.0, "lange": 0.3}
 _SHARES = {"ward": 0.5, "gmm_best": 4.0}
+_FIRST, _FEW = 100, 40  # sets on which quick methods run first, and the others after them
 
 
 def plan(protocol: Protocol) -> Iterator[Run]:
@@ -68,14 +68,14 @@ def _fits(
     }
     test = {"alpha": ALPHA, "n_reference_sets": protocol.n_reference_sets, "test": TEST_VERSION}
     yield "stadion", common | test, (*DEFAULT, "oracle")
-    yield "judge", common, _JUDGED[algorithm]
+    yield "judge", common, JUDGED[algorithm]
     if number < protocol.n_archetypes_resampled:
         if algorithm != "gmm_best":
             yield "crossing", common, CROSSING
-        for method in _RESAMPLING[algorithm]:
+        for method in RESAMPLING[algorithm]:
             count = protocol.n_resamples // (2 if method == "lange" else 1)
             n_init = min(protocol.n_init_resampled, protocol.archetype_n_init)
-            yield method, common | {"n_init": n_init, _RESAMPLED[method]: count}, (method,)
+            yield method, common | {"n_init": n_init, RESAMPLED[method]: count}, (method,)
 
 
 def weight(task: Task) -> float:
@@ -86,15 +86,11 @@ def weight(task: Task) -> float:
 
 
 def order(task: Task) -> tuple[int, ...]:
-    """First K-means and Ward on all sets, then what resamples and mixtures, set by set."""
+    """All methods and algorithms on a few sets, then K-means and Ward on all, then the rest."""
     number = int(task.dataset.removeprefix(generator.PREFIX))
-    mixture = task.algorithm == "gmm_best"
-    if not mixture and task.fit in ("stadion", "judge"):
-        stage = 0
-    elif mixture and number >= 100:
-        stage = 3
-    else:
-        stage = 1 if mixture else 2
+    quick = task.algorithm != "gmm_best" and task.fit in ("stadion", "judge")
+    stages = (0, 2) if quick else (1, 3)
+    stage = stages[number >= (_FIRST if quick else _FEW)]
     return stage, number, ALGORITHMS.index(task.algorithm)
 
 
@@ -104,7 +100,7 @@ def compute(task: Task) -> dict[str, Any]:
     if task.fit in ("stadion", "crossing"):
         return _stadion(task, X, y)
     if task.fit == "judge":
-        return _judge(task, X)
+        return judge(task, X)
     options = {name: value for name, value in task.common.items() if name != "design"}
     selector, seconds = fit_selector(X, task.fit, task.algorithm, task.seed, options)
     return {task.fit: {"k": selector.n_clusters_, "seconds": seconds}}
@@ -175,16 +171,3 @@ def _oracle(task: Task, y: np.ndarray, model: Stadion) -> dict[str, Any]:
     best = clusters.by_components() if mixture else clusters.by_centers()
     details = {"ari": aris, "attainable": round(compare_labels(y, best), 4)}
     return {"k": archetype.n_clusters, "seconds": 0.0, "details": details}
-
-
-def _judge(task: Task, X: np.ndarray) -> dict[str, Any]:
-    """Methods that judge given partitions, with their default settings."""
-    table = compare(
-        X,
-        {method: SELECTORS[method]() for method in task.methods},
-        {"": data.clusterer(task.algorithm, task.common["n_init"])},
-        k_range=range(1, task.common["k_max"] + 1),
-        random_state=task.seed,
-    )
-    shared = table.reference_seconds[""]
-    return {row.method: {"k": row.n_clusters, "seconds": row.seconds + shared} for row in table}
