@@ -16,6 +16,7 @@ from study.experiments import (
     hyperparameters,
     nonclusterable,
     real,
+    seconds,
     similarity,
     structure,
     table1,
@@ -35,6 +36,7 @@ EXPERIMENTS: dict[str, ModuleType] = {
         hyperparameters,
         similarity,
         cost,
+        seconds,
     )
 }
 

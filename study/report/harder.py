@@ -74,7 +74,7 @@ def _introduction(protocol: Protocol) -> str:
         f"design. {levels}. "
         f"Sets with many clusters get at least {generator.LEAST_SIZE} points for each. The "
         "overlap is that of the two closest clusters: the share of points beyond the boundary "
-        "between them, if they were normal. 0.05 is what two round clusters four deviations apart have. "
+        "between them, if they were normal. Two round clusters four deviations apart have 0.05. "
         "The aspect is the longest axis of a cluster divided by its shortest. Radius ratio and "
         "imbalance compare the widest and the narrowest cluster, and the largest and the "
         "smallest.\n\n"
