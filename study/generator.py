@@ -1,9 +1,9 @@
 """Draw clusters of chosen difficulty, from a recipe of a few numbers.
 
 The idea of an archetype, a recipe from which any number of data sets can be drawn, is that of
-repliclust (Zellinger and Bühlmann, 2023) and of MDCGen (Iglesias et al., 2019). This is a small
-generator of our own: it places clusters one after another, so that the largest overlap of two
-clusters is exactly the chosen one.
+repliclust (Zellinger and Bühlmann, 2023, arXiv 2303.14301). An earlier generator with similar
+choices is MDCGen (Iglesias et al., 2019). This one is our own and small. It places clusters one
+after another, so that the largest overlap of two clusters is exactly the chosen one.
 """
 
 from __future__ import annotations

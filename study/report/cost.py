@@ -50,7 +50,8 @@ def _methods(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
     note = (
         f"CPU seconds of one core on {listed}, measured in one go with one version. Each method "
         "has its default settings, makes its own partitions for K from 1 to "
-        f"{protocol.timed_k_max}, and has its kernels compiled before. Command: `python -m study run --only seconds`."
+        f"{protocol.timed_k_max}, and has its kernels compiled before. Command: "
+        "`python -m study run --only seconds`."
     )
     if body:
         yield Table("cost_methods", "What each method costs", columns, body, note)

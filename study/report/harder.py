@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ FACTORS = {
 }
 _GROUPS = ((1, "1"), (5, "2–5"), (10, "6–10"), (15, "11–15"), (20, "16–20"))
 _NAMES = {"student": "t(5)", "elbow": "Elbow"}
+_WHAT = {"win": "percentage with the right K", "ari": "mean ARI, times 100"}
 _FEWEST = 5
 """A cell of the pictures with fewer sets is left empty."""
 
@@ -50,15 +52,17 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
         if len(own):
             yield from _methods(own, algorithm)
     yield from _resampled(fair, protocol)
-    yield Drawing("harder_winners", _CAPTION, lambda: draw_winners(fair))
+    for value, caption in _CAPTIONS.items():
+        yield Drawing(f"harder_{value}", caption + _FRAMES, partial(draw_winners, fair, value))
     yield from _algorithms(fair)
     yield _by_level(fair)
 
 
-_CAPTION = (
-    "Share of the sets on which each method finds K*, by difficulty. A frame marks the best "
-    "method of a column. Methods are sorted by their share over all sets."
-)
+_CAPTIONS = {
+    "win": "Percentage of the sets on which each method finds K*, by difficulty.",
+    "ari": "Mean ARI (times 100) of the partitions that each method chooses, by difficulty.",
+}
+_FRAMES = " Red frames mark the best method of a column. Methods are sorted by their overall mean."
 
 
 def _introduction(protocol: Protocol) -> str:
@@ -263,14 +267,14 @@ def _by_level(fair: pd.DataFrame) -> Table:
     return Table("harder_levels", "By level", columns, body, on_page=False)
 
 
-def draw_winners(fair: pd.DataFrame) -> Any:
-    """Shares of wins: a panel for each algorithm, methods by levels."""
+def draw_winners(fair: pd.DataFrame, value: str) -> Any:
+    """Mean wins or ARIs: a panel for each algorithm, methods by levels."""
     from matplotlib import pyplot as plt
     from matplotlib.patches import Rectangle
 
     present = [name for name in ALGORITHMS if (fair["algorithm"] == name).any()]
     columns = [(factor, level) for factor in FACTORS for level in levels_of(factor)]
-    methods = {name: _sorted(fair[fair["algorithm"] == name]) for name in present}
+    methods = {name: _sorted(fair[fair["algorithm"] == name], value) for name in present}
     heights = [len(methods[name]) + 1.5 for name in present]
     figure, axes = plt.subplots(
         len(present),
@@ -282,17 +286,17 @@ def draw_winners(fair: pd.DataFrame) -> Any:
     )
     for ax, name in zip(axes[:, 0], present, strict=True):
         own = fair[fair["algorithm"] == name]
-        shares = _shares(own, methods[name], columns)
+        shares = _means(own, methods[name], columns, value)
         ax.imshow(shares, cmap="viridis", vmin=0.0, vmax=1.0, aspect="auto")
         for column, best in enumerate(np.nanmax(shares, axis=0, initial=-1.0)):
             for row in range(len(shares)):
-                value = shares[row, column]
-                if np.isnan(value):
+                share = shares[row, column]
+                if np.isnan(share):
                     continue
-                color = "white" if value < 0.6 else "black"
-                text = f"{100 * value:.0f}"
+                color = "white" if share < 0.6 else "black"
+                text = f"{100 * share:.0f}"
                 ax.text(column, row, text, ha="center", va="center", fontsize=6, color=color)
-                if value == best:
+                if share == best:
                     frame = Rectangle(
                         (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="red", linewidth=1.2
                     )
@@ -300,27 +304,29 @@ def draw_winners(fair: pd.DataFrame) -> Any:
         ax.set_yticks(range(len(shares)), [_title(each) for each in methods[name]])
         ax.set_xticks(range(len(columns)), [_level(level) for _, level in columns], rotation=60)
         n_sets = own["dataset"].nunique()
-        ax.set_title(f"{ALGORITHMS[name]}: percent of {n_sets} sets with the right K", pad=14)
+        ax.set_title(f"{ALGORITHMS[name]}, {n_sets} sets: {_WHAT[value]}", pad=14)
         _head(ax, columns)
     return figure
 
 
-def _sorted(own: pd.DataFrame) -> list[str]:
+def _sorted(own: pd.DataFrame, value: str) -> list[str]:
     """Methods on nearly all sets, best first, without the oracle."""
     full = [method for method in _full(own) if method != "oracle"]
-    wins = own[own["method"].isin(full)].groupby("method")["win"].mean()
-    return list(wins.sort_values(ascending=False, kind="stable").index)
+    means = own[own["method"].isin(full)].groupby("method")[value].mean()
+    return list(means.sort_values(ascending=False, kind="stable").index)
 
 
-def _shares(own: pd.DataFrame, methods: list[str], columns: list[tuple[str, Any]]) -> np.ndarray:
-    shares = np.full((len(methods), len(columns)), np.nan)
+def _means(
+    own: pd.DataFrame, methods: list[str], columns: list[tuple[str, Any]], value: str
+) -> np.ndarray:
+    means = np.full((len(methods), len(columns)), np.nan)
     for column, (factor, level) in enumerate(columns):
-        part = own[own[factor] == level].groupby("method")["win"]
-        means, counts = part.mean(), part.count()
+        part = own[own[factor] == level].groupby("method")[value]
+        found, counts = part.mean(), part.count()
         for row, method in enumerate(methods):
             if counts.get(method, 0) >= _FEWEST:
-                shares[row, column] = means[method]
-    return shares
+                means[row, column] = found[method]
+    return means
 
 
 def _head(ax: Any, columns: list[tuple[str, Any]]) -> None:
