@@ -233,22 +233,26 @@ def _resampled(fair: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
 
 
 def _algorithms(fair: pd.DataFrame) -> Iterator[Block]:
-    """The default with each algorithm, on the sets that all algorithms have."""
+    """The default with each algorithm, on the sets that all algorithms with most sets have."""
     own = fair[fair["method"] == DEFAULT]
-    table = own.pivot(index="dataset", columns="algorithm", values="ari").dropna()
+    every = own.pivot(index="dataset", columns="algorithm", values="ari")
+    every = every[[name for name in ALGORITHMS if name in every.columns]]
+    table = scores.complete(every)
     if len(table) < _FEWEST or table.shape[1] < 2:
         return
-    names = [name for name in ALGORITHMS if name in table.columns]
     factors = own.drop_duplicates("dataset").set_index("dataset").loc[table.index]
-    body = [["all sets", "", len(table), *(f"{table[each].mean():.2f}" for each in names)]]
+    body = [["all sets", "", len(table), *(f"{mean:.2f}" for mean in table.mean())]]
     for factor, title in FACTORS.items():
         for level in levels_of(factor):
             part = table[factors[factor] == level]
             if len(part):
-                means = [f"{part[each].mean():.2f}" for each in names]
-                body.append([title, _level(level), len(part), *means])
-    columns = ("factor", "level", "sets", *(ALGORITHMS[each] for each in names))
-    note = "Mean ARI of Stadion-max with its default, on the sets that all algorithms have."
+                body.append([title, _level(level), len(part), *(f"{m:.2f}" for m in part.mean())])
+    columns = ("factor", "level", "sets", *(ALGORITHMS[each] for each in table.columns))
+    note = "Mean ARI of Stadion-max with its default, on the sets that all these algorithms have."
+    common = every.dropna()
+    if table.shape[1] < every.shape[1] and len(common):
+        means = ", ".join(f"{ALGORITHMS[name]} {mean:.2f}" for name, mean in common.mean().items())
+        note += f" On the {len(common)} sets that all algorithms have: {means}."
     yield Table("harder_algorithms", "Which algorithm?", columns, body, note)
 
 
