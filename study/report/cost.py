@@ -48,7 +48,8 @@ def _methods(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
     columns = ("algorithm", "method", "data sets", "median seconds", "longest")
     listed = ", ".join(f"`{name}`" for name in protocol.timed)
     note = (
-        f"CPU seconds of one core on {listed}, measured in one go with one version. Each method "
+        f"CPU seconds of one core on those of {listed} that have been run, with one version and "
+        "on a busy machine. Each method "
         "has its default settings, makes its own partitions for K from 1 to "
         f"{protocol.timed_k_max}, and has its kernels compiled before. Command: "
         "`python -m study run --only seconds`."
