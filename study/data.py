@@ -12,8 +12,12 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from stablek import KMeansGaussianMixture, SVDGaussianMixture, datasets, seeding
+from study import generator
 
 INFO = {info.name: info for info in datasets.list_benchmark()}
+
+MOST_LABELS = 20
+N_PIXELS = 1000
 
 # Pairs of Gaussians, with the distance between their means in standard deviations.
 PAIRS = {"two_gaussians": 8.0, "near_gaussians": 4.0}
@@ -30,22 +34,39 @@ _GENERATORS = {
 
 
 @lru_cache(maxsize=4)
-def load(name: str, seed: int = 0, standardize: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def load(
+    name: str, seed: int = 0, standardize: bool = True
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Points and labels of a benchmark set, of a set in scikit-learn, or of a generated set.
 
-    Sets in scikit-learn have the name of their function, such as ``load_iris``. Generated sets
-    are named ``<distribution>_<features>d_<points>`` and depend on the seed.
+    Sets in scikit-learn have the name of their function, such as ``load_iris``. The name of one
+    of its images stands for a sample of its pixels. Labels are None if there are none.
+    Generated sets are named ``<distribution>_<features>d_<points>`` and depend on the seed, as do
+    those of `study.generator`, such as ``archetype_007``.
     """
     if name in INFO:
         X, y = datasets.fetch_benchmark(name)
     elif name.startswith("load_"):
         X, y = getattr(sklearn_datasets, name)(return_X_y=True)
+        y = y if y.ndim == 1 and len(np.unique(y)) <= MOST_LABELS else None  # or a regression
+    elif name.endswith(".jpg"):
+        X, y = _pixels(name, seed), None
     else:
         X, y = _draw(name, seed)
     return (StandardScaler().fit_transform(X) if standardize else X), y
 
 
+def _pixels(name: str, seed: int) -> np.ndarray:
+    """Colors of a random sample of an image's pixels."""
+    pixels = sklearn_datasets.load_sample_image(name).reshape(-1, 3).astype(float)
+    rng = seeding.generator(seed, name)
+    return pixels[np.sort(rng.choice(len(pixels), N_PIXELS, replace=False))]
+
+
 def _draw(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    if name.startswith(generator.PREFIX):
+        found = generator.draw(generator.named(name), seed)
+        return found.X, found.y
     n_features, n_samples = size(name)
     kind = name.rsplit("_", 2)[0]
     if kind in PAIRS:
@@ -106,8 +127,11 @@ def size(name: str) -> tuple[int, int]:
     """Number of features and of points, without loading the data."""
     if name in INFO:
         return INFO[name].n_features, INFO[name].n_samples
-    if name.startswith("load_"):
+    if name.startswith("load_") or name.endswith(".jpg"):
         return load(name)[0].shape[::-1]
+    if name.startswith(generator.PREFIX):
+        archetype = generator.named(name)
+        return archetype.n_features, archetype.n_samples
     _, n_features, n_samples = name.rsplit("_", 2)
     return int(n_features.removesuffix("d")), int(n_samples)
 

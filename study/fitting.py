@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from stablek import Stadion
+from stablek import Stadion, compare
 from stablek.selectors import SELECTORS
 from stablek.similarity import compare_labels
 from study import data
+from study.plan import Task
 
 AGGREGATIONS = ("max", "mean")
 
@@ -91,6 +92,22 @@ def fit_selector(
     started = perf_counter()
     selector.fit(X)
     return selector, perf_counter() - started
+
+
+def judge(task: Task, X: np.ndarray) -> dict[str, Any]:
+    """Methods that judge given partitions, with the defaults of stablek.
+
+    The time of each method includes making the partitions.
+    """
+    table = compare(
+        X,
+        {method: SELECTORS[method]() for method in task.methods},
+        {"": data.clusterer(task.algorithm, task.common["n_init"])},
+        k_range=range(1, task.common["k_max"] + 1),
+        random_state=task.seed,
+    )
+    shared = table.reference_seconds[""]
+    return {row.method: {"k": row.n_clusters, "seconds": row.seconds + shared} for row in table}
 
 
 def stadion_affixes(fit: str) -> tuple[str, str]:

@@ -70,6 +70,20 @@ class Protocol:
         ("load_breast_cancer", True),
         ("load_iris", False),
     )
+    real_unlabeled: tuple[tuple[str, bool], ...] = (
+        ("load_diabetes", True),
+        ("china.jpg", False),
+        ("flower.jpg", False),
+    )
+    real_k_max: int = 20
+    n_subsamples: int = 10
+
+    n_archetypes: int = 500
+    n_archetypes_resampled: int = 100  # sets on which methods that resample run
+    n_archetypes_mixtures: int = 500
+    archetype_k_max: int = 25
+    archetype_n_init: int = 10
+    n_resamples: int = 20  # reference sets, bootstraps, pairs; half as many splits
 
     draws: tuple[int, ...] = tuple(range(1, 11))
     omegas: tuple[tuple[int, int], ...] = (
@@ -98,6 +112,8 @@ class Protocol:
         ("M", (2, 4, 8, 16, 32)),
     )
     n_timings: int = 3
+    timed: tuple[str, ...] = ("hepta", "R15", "DS-850", "fourty", "2d-4c", "dim032")
+    timed_k_max: int = 20
 
     # The paper does not name its sixteen measures. We take ARI, NMI and the fourteen external
     # criteria of clusterCrit.
@@ -156,6 +172,15 @@ TINY = Protocol(
     structure_k_max=3,
     n_reference_sets=3,
     real=(("load_iris", False),),
+    real_unlabeled=(("load_diabetes", True),),
+    real_k_max=3,
+    n_subsamples=2,
+    n_archetypes=3,
+    n_archetypes_resampled=1,
+    n_archetypes_mixtures=2,
+    archetype_k_max=21,
+    archetype_n_init=4,  # with fewer, the structure test of Stadion has fewer starts too
+    n_resamples=2,
     draws=(1, 2),
     omegas=((2, 2), (3, 3), (2, 3)),
     n_trees=5,
@@ -165,6 +190,8 @@ TINY = Protocol(
     n_jumps=3,
     cost=(("N", (50, 100)), ("K", (2, 4))),
     n_timings=1,
+    timed=("three_gaussians_2d_60",),
+    timed_k_max=3,
     measures=("ari", "nmi", "mcnemar"),
 )
 

@@ -12,8 +12,11 @@ from types import ModuleType
 from study.experiments import (
     cost,
     examples,
+    harder,
     hyperparameters,
     nonclusterable,
+    real,
+    seconds,
     similarity,
     structure,
     table1,
@@ -23,7 +26,18 @@ from study.protocol import Protocol
 
 EXPERIMENTS: dict[str, ModuleType] = {
     module.NAME: module
-    for module in (table1, nonclusterable, structure, examples, hyperparameters, similarity, cost)
+    for module in (
+        table1,
+        harder,
+        real,
+        nonclusterable,
+        structure,
+        examples,
+        hyperparameters,
+        similarity,
+        cost,
+        seconds,
+    )
 }
 
 

@@ -8,19 +8,54 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from study.experiments import seconds as method_seconds
 from study.experiments import table1
 from study.experiments.cost import BASE
 from study.protocol import Protocol
 from study.report import paper, timing
 from study.report.blocks import Block, Drawing, Table
+from study.report.harder import ALGORITHMS
 
 TITLE = "Cost"
 
+_TITLES = {
+    "stadion_default": "Stadion, default",
+    "stadion_predict": "Stadion, extended, the paper's rule for K = 1",
+    "stadion_refit": "Stadion, standard (refits), the paper's rule for K = 1",
+}
+
 
 def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
-    """All blocks: exponents of the time along each axis, and the time that Table 1 took."""
+    """All blocks: each method, exponents along each axis, and the time that Table 1 took."""
+    yield from _methods(frame[frame["experiment"] == method_seconds.NAME], protocol)
     yield from _growth(frame)
     yield from _table1(frame, protocol)
+
+
+def _methods(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
+    """CPU seconds of each method: the mean over the sets that it has."""
+    body = []
+    for algorithm in ("kmeans", "ward", "gmm_best"):
+        own = rows[rows["algorithm"] == algorithm]
+        table = own.pivot(index="dataset", columns="method", values="seconds")
+        for method in method_seconds.methods_of(algorithm):
+            if method in table:
+                times = table[method].dropna()
+                name = _TITLES.get(method, paper.title(method))
+                line = [ALGORITHMS[algorithm], name, len(times)]
+                body.append([*line, *(float(f(times)) for f in (np.median, np.max))])
+    body.sort(key=lambda line: (list(ALGORITHMS.values()).index(line[0]), line[3]))
+    columns = ("algorithm", "method", "data sets", "median seconds", "longest")
+    listed = ", ".join(f"`{name}`" for name in protocol.timed)
+    note = (
+        f"CPU seconds of one core on those of {listed} that have been run, with one version and "
+        "on a busy machine. Each method "
+        "has its default settings, makes its own partitions for K from 1 to "
+        f"{protocol.timed_k_max}, and has its kernels compiled before. Command: "
+        "`python -m study run --only seconds`."
+    )
+    if body:
+        yield Table("cost_methods", "What each method costs", columns, body, note)
 
 
 def _growth(frame: pd.DataFrame) -> Iterator[Block]:

@@ -13,8 +13,10 @@ from study.protocol import Protocol
 from study.report import (
     cost,
     examples,
+    harder,
     hyperparameters,
     nonclusterable,
+    real,
     significance,
     similarity,
     structure,
@@ -27,6 +29,8 @@ from study.store import Store
 SECTIONS = (
     table1,
     significance,
+    harder,
+    real,
     nonclusterable,
     structure,
     examples,

@@ -44,6 +44,7 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
         if len(column):
             yield _column(column, algorithm, protocol)
     yield from _defaults(rows)
+    yield from _default_seeds(rows)
     yield from _readings(rows)
     yield from _versions(rows)
     yield from _noise(rows)
@@ -131,6 +132,43 @@ def _defaults(rows: pd.DataFrame) -> Iterator[Table]:
             "ARIs are over the data sets ranked."
         )
         yield Table("table1_default", "The default of stablek", columns, body, note)
+
+
+def _default_seeds(rows: pd.DataFrame) -> Iterator[Table]:
+    """The default of stablek with each seed, beside others on the same data sets."""
+    body = []
+    for algorithm in COMPARED:
+        for method in DEFAULTS:
+            own = rows[(rows["algorithm"] == algorithm) & (rows["method"] == method)]
+            for seed, answers in own.groupby("seed"):
+                compared = [*main_methods(algorithm), method]
+                table = scores.wide(rows, algorithm, compared, seed=int(seed))
+                table = scores.complete(table.loc[answers["dataset"]])
+                if not {"oracle", method} <= set(table):
+                    continue
+                means = table.mean()
+                rivals = means.drop(["oracle", method])
+                body.append(
+                    [
+                        paper.ALGORITHMS[algorithm],
+                        paper.title(method),
+                        int(seed),
+                        _count(answers["win"]),
+                        int((answers["k"] == 1).sum()),
+                        len(table),
+                        f"{means[method]:.3f}",
+                        _named(rivals, rivals.idxmax(), 3) if len(rivals) else None,
+                        f"{means['oracle']:.3f}",
+                    ]
+                )
+    if body:
+        columns = ("algorithm", "method", "seed", "wins", "answered K = 1", "data sets compared")
+        columns += ("mean ARI", "best mean ARI of the others", "mean ARI of the oracle")
+        note = (
+            "A seed may have been run on some of the data sets only. Methods that ran with the "
+            "first seed only stand in with that."
+        )
+        yield Table("table1_default_seeds", "The default by seed", columns, body, note)
 
 
 def _named(values: pd.Series, method: str, digits: int) -> str:
