@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from stablek.engines.kmeans.fits import FitPlan, fit
+from stablek.engines.kmeans.pairs import pair_products, pair_ratio
 from stablek.kernels.kmeans import ways
 from stablek.kernels.kmeans.merging import cut, growth_memory, n_drawn, plan_mergers
 from stablek.kernels.kmeans.records import KMeansParameters
@@ -153,6 +154,45 @@ def test_few_distinct_points(way, k):
     [labels] = refit(X, [k])
     assert adjusted_rand_score(np.repeat(np.arange(4), 5), labels) == 1.0 or k < 4
     assert 0 <= labels.min() <= labels.max() < k
+
+
+def noisy_groups(rng):
+    """Rows, noise and fits of X, of two loose groups and of one that is narrow, at two levels."""
+    X = blobs(n_features=40)
+    X[100:] = X[100] + 1e-4 * rng.normal(size=(30, 40))
+    sizes = np.array([len(X), 40, 30])
+    plan = FitPlan(
+        np.concatenate([np.arange(len(X)), np.arange(0, 80, 2), np.arange(100, 130)]),
+        np.repeat(np.cumsum(sizes) - sizes, 2),
+        np.repeat(sizes, 2),
+        np.tile([0.0, 1e-5], 3),
+        np.repeat(np.arange(6), 3),
+        np.tile([2, 5, 9], 6),
+    )
+    return X, rng.normal(size=X.shape), plan
+
+
+def test_products_of_pairs_serve_all_groups_and_noise_levels(rng):
+    """A narrow group is multiplied on its own: shared products would be too coarse for it."""
+    X, noise, plan = noisy_groups(rng)
+    pairs = pair_products(X, noise)
+    shared = fit(X, noise, plan, None, GIVEN, pairs)
+    ratio = pair_ratio(pairs, shared.sets, shared.plan.epsilons)
+    assert ((ratio > 0.0) == (shared.plan.sizes != 30)).all()
+    alone = fit(X, noise, plan, None, GIVEN, pairs._replace(unit=0.0))  # a ratio of 0 for all
+    np.testing.assert_array_equal(shared.labels()[0], alone.labels()[0])
+    np.testing.assert_allclose(shared.centers, alone.centers, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [0.0, 1e-250, 1e250, 1e305])
+def test_products_of_pairs_of_any_size(factor, rng):
+    X, noise, plan = noisy_groups(rng)
+    X, noise = factor * X, factor * noise
+    pairs = pair_products(X, noise)
+    assert (pairs is None) == (factor in (0.0, 1e305))
+    shared, alone = (fit(X, noise, plan, None, GIVEN, p).labels()[0] for p in (pairs, None))
+    if factor in (1e-250, 1e250):
+        assert adjusted_rand_score(shared, alone) > 0.9  # another way, so ties may differ
 
 
 def test_merged_starts_are_as_good_as_many_plain_ones_of_sklearn():

@@ -200,6 +200,7 @@ class KMeansEngine:
     ) -> list[Ints]:
         """Labels of perturbed points, for each reference partition."""
         from stablek.engines.kmeans.fits import FitPlan, fit, nearest_labels
+        from stablek.engines.kmeans.pairs import pair_products
 
         noisy, name = np.ascontiguousarray(noisy), setting.perturbation.name
         n, n_features = noisy.shape
@@ -223,7 +224,9 @@ class KMeansEngine:
                 guides = np.concatenate([partitions[i].model for i in fitted])
             plan = FitPlan.of_one_set(np.arange(n), [partitions[i].k for i in fitted])
             parameters = self._parameters(n_features, setting.entropy, "refit", draw)
-            found, _ = fit(noisy, noisy, plan, guides, parameters).labels()
+            shared = parameters.refit and ways.shares_pairs(n, n_features)
+            pairs = pair_products(noisy) if shared else None
+            found, _ = fit(noisy, noisy, plan, guides, parameters, pairs).labels()
             for i, own in zip(fitted, found.reshape(len(fitted), n), strict=True):
                 labels[i] = own.astype(np.intp)
         return labels

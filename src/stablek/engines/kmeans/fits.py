@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.blocks import blocks, rows_per_block
+from stablek.engines.kmeans.pairs import NO_PAIRS, pair_ratio
 from stablek.kernels.kmeans import ways
 from stablek.kernels.kmeans.boxes import compact_sets
 from stablek.kernels.kmeans.gram import gram_race_memory
@@ -22,7 +23,7 @@ from stablek.kernels.kmeans.point_sets import (
     load_sets,
     normalize_sets,
 )
-from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
+from stablek.kernels.kmeans.records import Fits, KMeansParameters, PairProducts, PointSets
 from stablek.kernels.kmeans.starts import draw_starts, draws_memory
 from stablek.kernels.kmeans.tile_race import race_boxes, race_tiles
 from stablek.kernels.kmeans.tile_refit import refit_boxes, refit_tiles
@@ -131,15 +132,23 @@ def load(X: Floats, noise: Floats, plan: FitPlan) -> PointSets:
 
 
 def fit(
-    X: Floats, noise: Floats, plan: FitPlan, guides: Floats | None, parameters: KMeansParameters
+    X: Floats,
+    noise: Floats,
+    plan: FitPlan,
+    guides: Floats | None,
+    parameters: KMeansParameters,
+    pairs: PairProducts | None = None,
 ) -> Fitted:
     """Run the fits of a plan.
 
     ``guides`` has one more start for each fit: centers that follow each other, in the units of X.
+    Refits use the products of all ``pairs`` of rows, if they are given.
     """
     n_features, n_sets = X.shape[1], len(plan.sizes)
     sizes = plan.sizes[plan.fit_sets]
     fit_ways = ways.choose_ways(sizes, plan.k_values, n_features, parameters.n_init)
+    if pairs is not None:
+        fit_ways = np.where(plan.k_values > 1, ways.GRAM, fit_ways)
     # Each way needs its own copy of a set of points.
     copies, fit_sets = np.unique(fit_ways * n_sets + plan.fit_sets, return_inverse=True)
     set_ways, source = np.divmod(copies, n_sets)
@@ -158,7 +167,7 @@ def fit(
         centers /= sets.unit[owner, None]
     by_gram = fit_ways == ways.GRAM
     if by_gram.any():
-        _fit_by_gram(sets, _some(plan.fits, by_gram), parameters, centers)
+        _fit_by_gram(sets, plan, _some(plan.fits, by_gram), parameters, pairs, centers)
     if not by_gram.all():
         boxed = np.flatnonzero(set_ways == ways.BOXES)
         _fit_in_tiles(sets, _some(plan.fits, ~by_gram), boxed, parameters, centers)
@@ -180,13 +189,22 @@ def _some(fits: Fits, chosen: NDArray[np.bool_]) -> Fits:
 
 
 def _fit_by_gram(
-    sets: PointSets, fits: Fits, parameters: KMeansParameters, centers: Floats
+    sets: PointSets,
+    plan: FitPlan,
+    fits: Fits,
+    parameters: KMeansParameters,
+    pairs: PairProducts | None,
+    centers: Floats,
 ) -> None:
     n, k, width = int(sets.sizes[fits.sets].max()), int(fits.k_values.max()), sets.mean.shape[1]
     work = gram_race_memory(n, width, k, parameters)
     if parameters.refit:
         starts = growth_memory(n, k, parameters.n_init, width, work.products.shape[1])
-        refit_gram(sets, fits, parameters, *starts, work, centers)
+        ratio = np.zeros(len(sets.sizes))
+        if pairs is not None:
+            ratio = pair_ratio(pairs, sets, plan.epsilons)
+        shared = (pairs or NO_PAIRS, ratio, plan.epsilons, plan.rows, plan.first_row)
+        refit_gram(sets, fits, parameters, *shared, *starts, work, centers)
     else:
         race_gram(sets, fits, parameters, work, centers)
 

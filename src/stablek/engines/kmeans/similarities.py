@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stablek.blocks import blocks, rows_per_block
 from stablek.engines.base import Setting
 from stablek.engines.kmeans.fits import FitPlan, batches, fit, nearest_labels
+from stablek.engines.kmeans.pairs import pair_products
 from stablek.engines.packing import scaled_noise
 from stablek.engines.subspace import Subspace
 from stablek.kernels.agreement import N_SUMS, label_sums, table_sums
@@ -113,6 +114,9 @@ def refitted_sums(
     subspace = Subspace.of(X, noise) if small else None
     if subspace is not None:
         X, noise = subspace.coordinates(X), noise @ subspace.axes
+    pairs = None
+    if parameters.refit and ways.shares_pairs(*X.shape):
+        pairs = pair_products(X, noise)
     n_levels = len(epsilons)
     first_partition = np.cumsum([0, *(len(group.partitions) for group in groups)])
     sums = np.empty((first_partition[-1], n_levels, N_SUMS))
@@ -138,7 +142,7 @@ def refitted_sums(
             models = [subspace.coordinates(model) for model in models]
         first_guide = np.cumsum(packed.k_values) - packed.k_values
         guides = np.concatenate(models)[_ranges(first_guide[partition], k_values)]
-        found, first_found = fit(X, noise, plan, guides, parameters).labels()
+        found, first_found = fit(X, noise, plan, guides, parameters, pairs).labels()
         own = np.empty((len(k_values), N_SUMS))
         label_sums(
             packed.labels,

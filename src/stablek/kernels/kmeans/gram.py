@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner
 from stablek.kernels.kmeans.race import SWAPS, restarts_memory
-from stablek.kernels.kmeans.records import KMeansParameters, PointSets
+from stablek.kernels.kmeans.records import KMeansParameters, PairProducts, PointSets
 from stablek.kernels.kmeans.starts import Draws, draws_memory, make_plus_plus, random_rows, stream
 from stablek.kernels.kmeans.tiles import TILE, lanes_of, place, score_rows, tiles_of
 
 __all__ = [
     "GramRace",
+    "combine_pairs",
     "draw_gram_starts",
     "fetch",
     "gram_race_memory",
+    "load_vectors",
     "multiply",
     "multiply_pairs",
     "squared_distances",
@@ -96,17 +98,56 @@ def gram_race_memory(n: int, width: int, k: int, parameters: KMeansParameters) -
 
 
 @inner
-def multiply_pairs(sets: PointSets, which: int, work: GramRace) -> None:
-    """Multiply all pairs of points of a set."""
+def load_vectors(sets: PointSets, which: int, vectors: Floats) -> None:
+    """Copy the points of a set into rows."""
     n, start, width = sets.sizes[which], sets.tile_starts[which], sets.mean.shape[1]
     for i in range(n):
         x = place(start, i, width)
         for j in range(width):
-            work.vectors[i, j] = sets.points[x + j * TILE]
+            vectors[i, j] = sets.points[x + j * TILE]
+
+
+@inner
+def multiply_pairs(sets: PointSets, which: int, work: GramRace) -> None:
+    """Multiply all pairs of points of a set, whose vectors have been loaded."""
+    n = sets.sizes[which]
     zero: Any = np.int64(0)  # a literal 0 would compile the callee once more
     multiply(sets, which, work.vectors, n, work, work.products, zero)
     for i in range(n):
         work.squares[i] = work.products[i, i]
+
+
+@inner
+def combine_pairs(
+    pairs: PairProducts,
+    rows: Ints,
+    first: int,
+    n: int,
+    epsilon: float,
+    ratio: float,
+    work: GramRace,
+) -> None:
+    """Find the products of all pairs of n points from those of X and of the noise.
+
+    The points are ``rows[first:first + n]``. Products are ``ratio`` times as large in the units of
+    the set, and relative to its mean.
+    """
+    products, margin, mean = work.products, work.best, 0.0
+    plain, mixed, noise = pairs.plain, pairs.mixed, pairs.noise
+    for i in range(n):
+        row, total = rows[first + i], 0.0
+        for j in range(n):
+            other = rows[first + j]
+            square = epsilon * (mixed[row, other] + epsilon * noise[row, other])
+            products[i, j] = ratio * (plain[row, other] + square)
+            total += products[i, j]
+        margin[i] = total / n
+        mean += margin[i] / n
+    for i in range(n):
+        for j in range(products.shape[1]):
+            inside = products[i, j] - margin[i] - margin[j] + mean if j < n else 0.0
+            products[i, j] = inside
+        work.squares[i] = products[i, i]
 
 
 @inner

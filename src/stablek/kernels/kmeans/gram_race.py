@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.kmeans.gram import GramRace, draw_gram_starts, multiply, multiply_pairs
+from stablek.kernels.kmeans.gram import (
+    GramRace,
+    draw_gram_starts,
+    load_vectors,
+    multiply,
+    multiply_pairs,
+)
 from stablek.kernels.kmeans.race import (
     PATIENCE,
     SAME,
@@ -301,6 +307,7 @@ def race_gram(
         which, k, first = fits.sets[f], fits.k_values[f], fits.first_center[f]
         n = sets.sizes[which]
         if f == 0 or which != fits.sets[f - 1]:
+            load_vectors(sets, which, work.vectors)
             multiply_pairs(sets, which, work)
             most, other = k, f + 1
             while other < n_fits and fits.sets[other] == which:

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablek.kernels.compiling import inner, jit
-from stablek.kernels.kmeans.gram import GramRace, fetch, multiply_pairs, squared_distances
+from stablek.kernels.kmeans.gram import (
+    GramRace,
+    combine_pairs,
+    fetch,
+    load_vectors,
+    multiply_pairs,
+    squared_distances,
+)
 from stablek.kernels.kmeans.gram_race import copy_restart, guide, make_gram_lloyd, means
 from stablek.kernels.kmeans.merging import (
     Growth,
@@ -20,7 +27,7 @@ from stablek.kernels.kmeans.merging import (
 )
 from stablek.kernels.kmeans.polish import GAIN
 from stablek.kernels.kmeans.race import REFIT_PATIENCE, Fit, make_refit_race
-from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
+from stablek.kernels.kmeans.records import Fits, KMeansParameters, PairProducts, PointSets
 
 __all__ = ["refit_gram"]
 
@@ -167,6 +174,11 @@ def refit_gram(
     sets: PointSets,
     fits: Fits,
     parameters: KMeansParameters,
+    pairs: PairProducts,
+    ratio: Floats,
+    epsilons: Floats,
+    rows: Ints,
+    first_row: Ints,
     growth: Growth,
     merging: Merging,
     work: GramRace,
@@ -174,7 +186,9 @@ def refit_gram(
 ) -> None:
     """Draw merged starts for each fit, race them and polish the winner, as `refit_tiles` does.
 
-    Fits are in the order of the sets, and all k exceed 1.
+    Fits are in the order of the sets, and all k exceed 1. Set i has the rows
+    ``rows[first_row[i]]`` and following. Its products come from ``pairs``, times ``ratio[i]``;
+    where that is 0, its points are multiplied.
     """
     seed, n_init, plus_plus = parameters.seed, parameters.n_init, parameters.plus_plus
     target = merging.target
@@ -183,7 +197,12 @@ def refit_gram(
         which, k, first = fits.sets[f], fits.k_values[f], fits.first_center[f]
         n = sets.sizes[which]
         if f == 0 or which != fits.sets[f - 1]:
-            multiply_pairs(sets, which, work)
+            load_vectors(sets, which, work.vectors)
+            if ratio[which] > 0.0:
+                start, epsilon = first_row[which], epsilons[which]
+                combine_pairs(pairs, rows, start, n, epsilon, ratio[which], work)
+            else:
+                multiply_pairs(sets, which, work)
             for s in range(n_init):
                 growth.drawn[s] = 0
         fit = Fit(n, k, sets.square[which], sets.tile_starts[which], parameters.spherical)

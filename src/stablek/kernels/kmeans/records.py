@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fits", "KMeansParameters", "PointSets"]
+__all__ = ["Fits", "KMeansParameters", "PairProducts", "PointSets"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -63,3 +63,16 @@ class Fits(NamedTuple):
     sets: Ints
     k_values: Ints
     first_center: Ints
+
+
+class PairProducts(NamedTuple):
+    """Products of all pairs of rows of X and of its noise, for all groups and noise levels.
+
+    The product of rows i and j of ``X + epsilon * U`` is ``plain[i, j] + epsilon * mixed[i, j] +
+    epsilon ** 2 * noise[i, j]``, relative to the mean of X and in squares of ``unit``.
+    """
+
+    plain: Floats
+    mixed: Floats
+    noise: Floats
+    unit: float

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BOXES", "GRAM", "TILES", "choose_ways", "n_merged_starts", "uses_subspace"]
+__all__ = [
+    "BOXES",
+    "GRAM",
+    "TILES",
+    "choose_ways",
+    "n_merged_starts",
+    "shares_pairs",
+    "uses_subspace",
+]
 
 Ints = NDArray[Any]
 
@@ -53,6 +61,19 @@ def n_merged_starts(n_init: int) -> int:
     [1, 2, 3, 6]
     """
     return min(n_init, 2 + n_init // 8)
+
+
+def shares_pairs(n: int, n_features: int) -> bool:
+    """Whether the products of all pairs of n points are made once for all refits of a draw.
+
+    They cost n^2 p, and three matrices of n^2 numbers are held.
+
+    Examples
+    --------
+    >>> shares_pairs(1024, 1024), shares_pairs(1024, 64), shares_pairs(5000, 4000)
+    (True, False, False)
+    """
+    return n_features >= 32 and n <= min(2048, 2 * n_features)
 
 
 def uses_subspace(n: int, n_features: int) -> bool:
