@@ -12,6 +12,8 @@ Layers, from bottom to top
 - `race`: which restarts run on, which are dropped, which one wins, and which center is swapped.
 - `boxes`, `lloyd`, `tile_race`: the race on points in tiles.
 - `gram`, `gram_race`: the race on the products of all pairs of points.
+- `merging`: starts of refits. More points than centers are drawn, and Ward's rule merges.
+- `polish`, `tile_refit`, `gram_refit`: the race of refits, whose winner is polished.
 - `extend`: labels that reference centers give to noisy points, counted for all groups and noise
   levels in one call. A score is linear in the noise level, so two scores serve all levels.
 - `passes`: one step of Lloyd's algorithm on a block of rows, for `stablek.blockwise`.
@@ -24,9 +26,13 @@ One race for all ways
 ---------------------
 scikit-learn runs every restart to its end. Here the restarts of a fit run side by side, and one
 that cannot win any more is dropped. Then the winner has to hold its place against copies of it in
-which one center was moved. Refits start from the reference centers too, and need no swaps. Inertia
-is not worse than the best of the same number of restarts of scikit-learn
-(`benchmarks/kmeans_quality.py`).
+which one center was moved. Inertia is not worse than the best of the same number of restarts of
+scikit-learn (`benchmarks/kmeans_quality.py`).
+
+Refits are the bulk of the work of standard Stadion. Their race has few merged starts and one from
+the reference centers (`ways.n_merged_starts`: 6 in place of 35). Its winner is polished: single
+points move as in the algorithm of Hartigan. `benchmarks/merged_starts.py` measures what this saves
+and what becomes of the inertia.
 
 `race` and `starts` have what all ways decide alike. Each way has its own step of Lloyd's
 algorithm: a shared one would have to call functions with all arrays of a way in each step, and
@@ -42,6 +48,9 @@ BOXES : at least 12 clusters and 1025 points
 GRAM : at least 32 features, few points for the number of clusters
     A center is a mean of points, so its products with points are means of products of points. When
     all pairs have been multiplied once, no step reads a feature again.
+Shared products : refits with at least one feature for two points, up to 2048 points
+    The products of noisy points are polynomials in the noise level. Three matrices of a draw serve
+    all noise levels and all clusters, and all their refits use GRAM.
 Subspace : refits with at least 4 features for each point
     n points and their noise span at most 2 n dimensions. Refits use coordinates there, in one of
     the ways above. (Reference partitions do not: there it gained nothing.)

@@ -53,7 +53,7 @@ def choose_ways(n: Ints, k_values: Ints, n_features: int, n_init: int) -> Ints:
 def n_merged_starts(n_init: int) -> int:
     """Number of merged starts that do as well in refits as ``n_init`` plain ones.
 
-    `benchmarks/refit_starts.py` measures it.
+    `benchmarks/merged_starts.py` measures it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Starts of K-means refits: what merged ones save, and what they lose or gain.
 
-    STABLEK_DATA_DIR=... python -m benchmarks.refit_starts [n_init [n_starts ...]]
-    STABLEK_DATA_DIR=... python -m benchmarks.refit_starts stadion [n_init [n_draws]]
+    STABLEK_DATA_DIR=... python -m benchmarks.merged_starts [n_init [n_starts ...]]
+    STABLEK_DATA_DIR=... python -m benchmarks.merged_starts stadion [n_init [n_draws]]
 
 The yardstick is the former rule of refits: `n_init` plain starts by k-means++ beside the reference
 centers. Merged starts (`stablek.kernels.kmeans.merging`) are fewer, and the winner is polished.
