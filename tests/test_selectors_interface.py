@@ -305,8 +305,8 @@ def test_range_that_the_method_cannot_judge(name, k_range):
 def test_select_k():
     found = select_k(BLOBS, method="dunn", k_range=range(2, 6), random_state=0)
     assert found.n_clusters_ == 3
-    with pytest.raises(ValueError, match=r"method must be one of .*'stadion'.*got 'gap'"):
-        select_k(BLOBS, method="gap")
+    with pytest.raises(ValueError, match=r"method must be one of .*'stadion'.*got 'gaps'"):
+        select_k(BLOBS, method="gaps")
     with pytest.raises(TypeError, match=r"method 'dunn' has no option \['omega'\]"):
         select_k(BLOBS, method="dunn", omega=[2])
 

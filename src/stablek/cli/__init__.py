@@ -73,12 +73,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def _quiet_tracker() -> None:
+    """Keep joblib's tracker from warning of semaphores that an interrupt left behind.
+
+    It is a process of its own, which reads its filters from the environment. It removes the
+    semaphores, so there is nothing for the user to do.
+    """
+    rule = "ignore::UserWarning:joblib.externals.loky.backend.resource_tracker"
+    given = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = f"{given},{rule}" if given else rule
+
+
 def _run(argv: Sequence[str] | None) -> int:
     try:
         args = build_parser().parse_args(argv)
         with watched(sys.stderr.isatty()):
             if argv is None:  # a process of our own
                 quick_imports()
+                _quiet_tracker()
             import_module(f"stablek.cli._{args.command}").run(args)
     except SystemExit as exit_:  # argparse has printed the reason
         return exit_.code if isinstance(exit_.code, int) else OK
