@@ -13,7 +13,7 @@ test: $(READY)
 
 # The kernels with numba's bounds checks. The cache keeps them apart from those without.
 test-bounds: $(READY)
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 tests/test_kernels_kmeans.py tests/test_engine_kmeans.py \
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 tests/test_kernels_kmeans.py tests/test_kernels_refit.py tests/test_engine_kmeans.py \
 	tests/test_engine_agglomerative.py tests/test_engine_mixture.py tests/test_indices.py
 
 # Thousands of wild inputs; prints how they ended. CASES=20000 runs more.
