@@ -1,9 +1,9 @@
-"""Products of all pairs of rows, made once for all groups and noise levels of a draw.
+"""Products of all pairs of rows, made once for all groups and noise levels of a task.
 
 The product of two rows of X + epsilon U is a polynomial in epsilon. Its three coefficients are
 products of the rows of X and of U. A cluster has a part of the same matrices. So refits of few
-points with many features multiply features three times for a draw, and not once for each cluster
-and noise level.
+points with many features multiply features three times for a task, which has one draw and some of
+the groups, and not once for each cluster and noise level.
 """
 
 from __future__ import annotations
