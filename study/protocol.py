@@ -9,7 +9,7 @@ from stablek.datasets import list_benchmark
 VERSION = 1
 """Part of the settings of every run. Raise it when the results of stablek change."""
 
-TEST_VERSION = 2
+TEST_VERSION = 3
 """Part of the settings of runs with the structure test. Raise it when that test changes."""
 
 
@@ -63,7 +63,7 @@ class Protocol:
     pair_dimensions: tuple[int, ...] = (1, 2, 3, 5, 10, 30, 64, 128)
     n_few_drawings: int = 10  # of pairs, and for Ward, mixtures and other methods
     structure_k_max: int = 20  # on the benchmark; else it is unclustered_k_max
-    n_reference_sets: int = 10
+    n_reference_sets: int = 50
     real: tuple[tuple[str, bool], ...] = (  # name, and whether to standardize
         ("load_digits", False),
         ("load_wine", True),

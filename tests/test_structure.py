@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from stablek import Stadion, structure_test
 from stablek.datasets import make_golf_ball
 from stablek.reference_sets import FOR_POINTS, REFERENCE_SETS, draw_sets
-from stablek.structure import FIRST_SETS, coarse_values
+from stablek.structure import CLEARLY_NOTHING, STAGES, coarse_values
 from stablek.unimodal import nearest_unimodal
 
 CLEAR = make_blobs(120, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
@@ -124,13 +124,41 @@ def test_the_order_of_rows_matters_no_more_than_the_seed(rng):
     assert abs(np.mean(orders) - np.mean(seeds)) < 4 * spread
 
 
+def n_sets(found):
+    return {kind: len(values) for kind, values in found.reference_statistics.items()}
+
+
 def test_a_clear_answer_stops_early():
-    options = {**FAST, "n_reference_sets": 12, "alpha": 0.5}
-    for X in (NOISE, CLEAR):
-        found = structure_test(X, **options)
-        assert all(len(values) == FIRST_SETS for values in found.reference_statistics.values())
-    forever = structure_test(CLEAR, **{**options, "alpha": 1e-9})
-    assert all(len(values) == 12 for values in forever.reference_statistics.values())
+    options = {**FAST, "n_reference_sets": 12}
+    first, second = (stage[0] for stage in STAGES)
+    for X, alpha in ((NOISE, 0.05), (CLEAR, 0.5)):
+        found = structure_test(X, **options, alpha=alpha)
+        assert set(n_sets(found).values()) == {first}
+    forever = structure_test(CLEAR, **options, alpha=1e-9)
+    assert set(n_sets(forever).values()) == {12}
+    once_more = structure_test(CLEAR, **options, alpha=found.pvalue * 25)
+    assert once_more.pvalue < 0.2 * once_more.alpha
+    assert max(n_sets(once_more).values()) == second
+
+
+def test_kinds_that_clearly_reject_get_no_more_sets(rng):
+    """Skewed data: the box does not explain them, unimodal features do."""
+    X = rng.exponential(size=(1000, 5))
+    found = structure_test(X, n_reference_sets=12, alpha=0.5, random_state=0)
+    (few, share), (more, _) = STAGES
+    assert n_sets(found)["box"] == few
+    assert found.pvalues["box"] < share * found.alpha
+    assert found.pvalue > CLEARLY_NOTHING
+    assert n_sets(found)[found.kind] == more
+
+
+def test_a_single_kind_that_explains_the_data_needs_more_than_the_first_sets():
+    """Breast cancer: with four sets of the copula, some seeds see nothing."""
+    X = StandardScaler().fit_transform(load_breast_cancer().data)
+    for seed in (2, 9):
+        found = structure_test(X, k_range=range(2, 21), random_state=seed)
+        assert found.pvalue < 0.05
+        assert n_sets(found)["copula"] == 50
 
 
 def test_the_sets_that_are_measured_first_do_not_depend_on_how_many_follow():

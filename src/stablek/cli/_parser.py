@@ -232,9 +232,9 @@ def _add_test(commands: Any) -> None:
     model.add_argument(
         "--reference-sets",
         type=_values.count(3),
-        default=10,
+        default=50,
         metavar="N",
-        help="most reference sets of each kind (default: 10)",
+        help="most reference sets of each kind (default: 50)",
     )
     _add_seed(model)
     _add_jobs(model)

@@ -84,8 +84,9 @@ class Stadion(BaseSelector):
         to the crossing, beyond which K = 1 beats all others. "never": the best K >= 2.
     alpha : float, default=0.05
         Level of the structure test: the share of false alarms on data without clusters.
-    n_reference_sets : int, default=10
-        Most reference sets of each kind in the structure test.
+    n_reference_sets : int, default=50
+        Most reference sets of each kind in the structure test, which stops after 4 or 10 if the
+        answer is clear.
     reference_sets : "auto", str, callable or sequence of them, default="auto"
         Kinds of reference sets, as for `stablek.structure_test`.
     test_clusterer : estimator, default=None
@@ -189,7 +190,7 @@ class Stadion(BaseSelector):
         aggregation: str | Callable[[Floats], float] = "max",
         one_cluster: Literal["test", "crossing", "never"] = "test",
         alpha: float = 0.05,
-        n_reference_sets: int = 10,
+        n_reference_sets: int = 50,
         reference_sets: Any = "auto",
         test_clusterer: Any = None,
         max_test_rows: int = 1000,

@@ -52,7 +52,7 @@ def structure_test(
     *,
     k_range: Sequence[int] = tuple(range(2, 11)),
     alpha: float = 0.05,
-    n_reference_sets: int = 10,
+    n_reference_sets: int = 50,
     reference_sets: Any = "auto",
     max_test_rows: int = 1000,
     relabel: Literal["auto", "refit", "extend", "predict"] = "auto",
@@ -82,8 +82,8 @@ def structure_test(
         them, up to a third of the rows. 1 is ignored.
     alpha : float, default=0.05
         Level of the test: the share of false alarms that is allowed.
-    n_reference_sets : int, default=10
-        Most reference sets of each kind. The test stops early if the answer is clear.
+    n_reference_sets : int, default=50
+        Most reference sets of each kind. The test stops after 4 or 10 if the answer is clear.
     reference_sets : "auto", str, callable or sequence of them, default="auto"
         "auto" is "box", "copula" and "sources"; for `stablek.SphericalKMeans` also "angular".
         Or names in `stablek.reference_sets.REFERENCE_SETS`, or functions ``f(X, rng)`` that return
