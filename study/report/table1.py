@@ -356,7 +356,8 @@ def _ranks_by_seed(
 
 def _without_one(own: pd.DataFrame) -> str | None:
     """Wins by seed if 1 were no candidate."""
-    best = pd.Series([each.get("best_above_1") for each in own["details"]], index=own.index)
+    above = [each.get("best_above_1") for each in own["details"]]
+    best = pd.Series(above, index=own.index, dtype="Int64")
     best = best.fillna(own["k"].where(own["k"] > 1))  # an answer above 1 is also the best above 1
     known = best.notna().groupby(own["seed"]).all()
     wins = (best == own["truth"]).groupby(own["seed"]).sum()[known]
