@@ -64,6 +64,10 @@ class Protocol:
     n_few_drawings: int = 10  # of pairs, and for Ward, mixtures and other methods
     structure_k_max: int = 20  # on the benchmark; else it is unclustered_k_max
     n_reference_sets: int = 50
+    tested_settings: tuple[str, ...] = (
+        *(f"{kind}_{p}d_200" for kind in ("uniform", "gaussian", "log_normal") for p in (2, 10)),
+        *(f"rotated_pair_{d}_{p}d_200" for d in (3, 4) for p in (2, 10, 30)),
+    )
     real: tuple[tuple[str, bool], ...] = (  # name, and whether to standardize
         ("load_digits", False),
         ("load_wine", True),
@@ -171,6 +175,7 @@ TINY = Protocol(
     n_few_drawings=1,
     structure_k_max=3,
     n_reference_sets=3,
+    tested_settings=("gaussian_2d_40",),
     real=(("load_iris", False),),
     real_unlabeled=(("load_diabetes", True),),
     real_k_max=3,

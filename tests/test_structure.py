@@ -360,3 +360,17 @@ def test_few_rows_and_more_features_than_rows(rng):
 def test_integers_are_no_clusters(rng):
     X = np.rint(rng.normal(scale=2.0, size=(300, 2)))
     assert structure_test(X, random_state=0).pvalue > 0.05
+
+
+def test_more_draws_and_levels():
+    options = {**FAST, "n_reference_sets": 3}
+    found = structure_test(CLEAR, **options, n_perturbations=9, n_epsilons=5)
+    assert len(found.epsilons) == 5
+    assert found.reference_paths["box"].shape[2] == 5
+    # The first draws are those of a test with fewer, so more of them change the paths but little.
+    few = structure_test(CLEAR, **options, n_perturbations=2, n_epsilons=5)
+    difference = np.abs(found.stadion_paths - few.stadion_paths)
+    assert 0.0 < difference.mean() < 0.1
+    for name in ("n_perturbations", "n_epsilons"):
+        with pytest.raises(ValueError, match=f"{name} must be an integer of at least"):
+            structure_test(CLEAR, **options, **{name: 0})

@@ -12,10 +12,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from stablek import structure_test
 from study import data
-from study.experiments import structure
+from study.experiments import structure, structure_settings
 from study.plan import Task, tasks_of
 from study.protocol import PAPER, TINY
 from study.report import structure as report
+from study.report import structure_settings as settings_report
 
 
 def task(dataset, fit, seed=0, algorithm="kmeans", **common):
@@ -196,3 +197,62 @@ def test_missed_benchmark_sets_are_named_and_answers_counted():
     assert found["structure_benchmark"].rows == [["structure test", "1 of 2", "50.0%"]]
     assert f"finds none in: {second} (p = 0.31)." in found["structure_benchmark"].note
     assert found["structure_known"].rows == [["load_iris", "more", "2 (2), 3 (1)", 0.001, 0.001]]
+
+
+def test_settings_of_the_test_differ_one_at_a_time():
+    found = structure_settings.variants()
+    assert found.pop("default") == structure_settings.DEFAULT
+    for name, options in found.items():
+        key, _, value = name.partition("=")
+        assert options == {**structure_settings.DEFAULT, key: int(value)}
+        assert options[key] != structure_settings.DEFAULT[key]
+
+
+def test_rows_of_a_setting_are_those_of_structure_test():
+    options = {"n_reference_sets": 3, "n_epsilons": 4, "n_perturbations": 2}
+    common = {"alpha": 0.05, "k_max": 4, **options}
+    one = Task(structure_settings.NAME, "gaussian_2d_40", "kmeans", "default", 2, common, [])
+    outcome = structure_settings.compute(one)["default"]
+    X, _ = data.load("gaussian_2d_40", 2, standardize=False)
+    found = structure_test(X, k_range=range(2, 5), random_state=2, **options)
+    assert outcome["details"]["pvalue"] == found.pvalue
+
+
+def test_settings_are_compared_on_the_same_drawings():
+    def rows(dataset, seed, **pvalues):
+        base = row(dataset, seed=seed) | {"experiment": structure_settings.NAME}
+        return [
+            base | {"method": name, "details": {"pvalue": p}, "seconds": 2.0 if "=" in name else 1}
+            for name, p in pvalues.items()
+        ]
+
+    more = "n_epsilons=20"
+    given = [
+        *rows("gaussian_2d_200", 0, **{"default": 0.5, more: 0.04}),
+        *rows("gaussian_2d_200", 1, **{"default": 0.5, more: 0.6}),
+        *rows("gaussian_2d_200", 2, **{"default": 0.001}),  # not tested by the other setting
+        *rows("rotated_pair_4_2d_200", 0, **{"default": 0.2, more: 0.005}),
+    ]
+    blocks = list(settings_report.section(pd.DataFrame(given), PAPER))
+    assert "3 drawings of 200 points: 2 without clusters and 1 pairs" in blocks[0]
+    first, second = blocks[1].rows
+    assert first == ["defaults", "0%", "0%", "0%", "0%", "0%", "0%", 0, 1.0]
+    assert second == ["20 noise levels", "0%", "50%", "50%", "100%", "100%", "100%", 2, 2.0]
+
+
+def test_figure_of_false_alarms_shows_every_method_and_clusterer():
+    given = [
+        row("gaussian_2d_200", pvalue=0.5),
+        row("gaussian_2d_200", algorithm="gmm", pvalue=0.01),
+        row("gaussian_2d_200", method="gap_a", k=3),
+        row("gaussian_2d_1000", method="gap_b", k=3),  # another size
+    ]
+    blocks = report.section(pd.DataFrame(given), PAPER)
+    [drawing] = [block for block in blocks if getattr(block, "name", "") == "structure_alarms"]
+    [ax] = drawing.draw().axes
+    heights = {line.get_label(): list(line.get_ydata()) for line in ax.get_lines()[:-1]}
+    assert heights == {
+        "structure test": [0.0],
+        "structure test, GMM": [1.0],
+        "Gap statistic (A)": [1.0],
+    }

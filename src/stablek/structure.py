@@ -36,6 +36,7 @@ from stablek.unimodal import nearest_unimodal
 
 __all__ = [
     "LARGEST_SHARE",
+    "N_DRAWS",
     "STAGES",
     "CannotClusterError",
     "Protocol",
@@ -97,6 +98,8 @@ class Protocol:
         Whether the valley leaves each point out of the mean of its own cluster. Directions have
         about as many features as a test has rows. There two means fit any points so closely that
         these seem bimodal, and X more so than reference sets.
+    n_draws : int
+        Noisy copies of each set.
     """
 
     engine: Engine
@@ -105,6 +108,7 @@ class Protocol:
     setting: Setting
     noise_scale: str
     leave_out: bool = False
+    n_draws: int = N_DRAWS
 
     def measure(self, points: Floats) -> tuple[Floats, float]:
         """Mean Stadion paths of some points, (n_k, n_epsilons), and their valley."""
@@ -117,7 +121,8 @@ class Protocol:
             raise CannotClusterError(
                 f"the clusterer cannot cluster the reference sets or their clusters. {error}"
             ) from error
-        paths = measure_paths(engine, points, groups, self.epsilons, N_DRAWS, setting, n_jobs=1)
+        levels, n_draws = self.epsilons, self.n_draws
+        paths = measure_paths(engine, points, groups, levels, n_draws, setting, n_jobs=1)
         return paths.stadion.mean(axis=-1)[1:], _valley(points, found[0], self.leave_out)
 
 

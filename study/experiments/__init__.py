@@ -19,6 +19,7 @@ from study.experiments import (
     seconds,
     similarity,
     structure,
+    structure_settings,
     table1,
 )
 from study.plan import Run
@@ -32,6 +33,7 @@ EXPERIMENTS: dict[str, ModuleType] = {
         real,
         nonclusterable,
         structure,
+        structure_settings,
         examples,
         hyperparameters,
         similarity,

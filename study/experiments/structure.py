@@ -109,10 +109,14 @@ def _runs(
 
 def weight(task: Task) -> float:
     """Expected cost, roughly in seconds."""
-    p, n = data.size(task.dataset)
-    size = min(n, 1000) if task.fit == "test" else n
     share = _WEIGHTS.get(task.fit, 1.0) * _SLOW.get(task.algorithm, 1.0)
-    return 0.008 * size**0.7 * p**0.35 * share
+    return share * weight_of(task.dataset, 1000 if task.fit == "test" else None)
+
+
+def weight_of(dataset: str, most_rows: int | None = None) -> float:
+    """Expected seconds of a test with K-means on a data set, or on so many of its rows."""
+    p, n = data.size(dataset)
+    return 0.008 * min(n, most_rows or n) ** 0.7 * p**0.35
 
 
 def order(task: Task) -> tuple[float, ...]:

@@ -20,6 +20,7 @@ from study.report import (
     significance,
     similarity,
     structure,
+    structure_settings,
     table1,
     timing,
 )
@@ -33,6 +34,7 @@ SECTIONS = (
     real,
     nonclusterable,
     structure,
+    structure_settings,
     examples,
     hyperparameters,
     similarity,

@@ -59,6 +59,8 @@ def section(frame: pd.DataFrame, protocol: Protocol) -> Iterator[Block]:
     )
     alarms = drawn[~paired]
     yield from _alarms(alarms[alarms["method"] == "test"])
+    same = alarms[(alarms["n"] == min(protocol.sizes)) & (alarms["p"] < structure.WIDE)]
+    yield from _alarm_figure(same)
     small = alarms[(alarms["algorithm"] == "kmeans") & (alarms["n"] == min(protocol.sizes))]
     few = small[(small["seed"] < protocol.n_few_drawings) & (small["p"] < structure.WIDE)]
     yield from _by_method(few)
@@ -171,6 +173,22 @@ def _by_method(rows: pd.DataFrame) -> Iterator[Table]:
         yield Table("structure_methods", title, columns, body)
 
 
+def _alarm_figure(rows: pd.DataFrame) -> Iterator[Drawing]:
+    """False alarms of every method and clusterer by dimension."""
+    lines = dict(_methods(rows[rows["algorithm"] == "kmeans"]))
+    lines |= {
+        f"{_METHODS['test']}, {paper.ALGORITHMS[algorithm]}": own
+        for algorithm in ("ward", "gmm")
+        if len(own := rows[(rows["algorithm"] == algorithm) & (rows["method"] == "test")])
+    }
+    if lines:
+        caption = (
+            f"Share of data sets without clusters in which a method finds some, N = "
+            f"{rows['n'].iloc[0]}, all distributions. The dotted line is the level of the test."
+        )
+        yield Drawing("structure_alarms", caption, lambda: _draw_alarms(lines))
+
+
 def _power(rows: pd.DataFrame) -> Iterator[Block]:
     if not len(rows):
         return
@@ -231,6 +249,24 @@ def _known(rows: pd.DataFrame, protocol: Protocol) -> Iterator[Table]:
     yield Table("structure_known", "Answers of Stadion with default settings", columns, body, note)
 
 
+def _draw_alarms(lines: dict[str, pd.DataFrame]) -> Any:
+    from matplotlib import pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    for name, own in lines.items():
+        rates = own.groupby("p")["found"].mean()
+        ax.plot(rates.index, rates, _style(name), label=name)
+    ax.axhline(structure.ALPHA, color="gray", linestyle=":", linewidth=1)
+    ax.set(xscale="log", xlabel="dimension p", ylabel="false alarms", ylim=(-0.03, 1.03))
+    ax.legend(fontsize="x-small")
+    return figure
+
+
+def _style(name: str) -> str:
+    """Lines of the structure test are drawn through, those of other methods are dotted."""
+    return "-o" if name.startswith(_METHODS["test"]) else ":."
+
+
 def _draw(rows: pd.DataFrame) -> Any:
     from matplotlib import pyplot as plt
 
@@ -246,7 +282,7 @@ def _draw(rows: pd.DataFrame) -> Any:
     for ax, distance in zip(axes[0], distances, strict=True):
         for name, own in _methods(rows[rows["distance"] == distance]):
             rates = own.groupby("p")["found"].mean()
-            ax.plot(rates.index, rates, "-o" if name == _METHODS["test"] else ":.", label=name)
+            ax.plot(rates.index, rates, _style(name), label=name)
         ax.set(xscale="log", xlabel="dimension p", title=f"{distance:g} deviations apart")
         ax.set(ylim=(-0.03, 1.03))
     axes[0, 0].set_ylabel("share found")

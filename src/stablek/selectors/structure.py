@@ -21,6 +21,7 @@ from stablek.settings import make_setting, noise_levels, resolve_noise_scale
 from stablek.spherical import SphericalKMeans
 from stablek.structure import (
     LARGEST_SHARE,
+    N_DRAWS,
     CannotClusterError,
     Protocol,
     coarse_values,
@@ -55,6 +56,8 @@ def structure_test(
     n_reference_sets: int = 50,
     reference_sets: Any = "auto",
     max_test_rows: int = 1000,
+    n_perturbations: int = N_DRAWS,
+    n_epsilons: int = N_EPSILONS,
     relabel: Literal["auto", "refit", "extend", "predict"] = "auto",
     perturbation: str | Callable[..., Any] = "uniform",
     noise_scale: Literal["auto", "feature", "global"] = "auto",
@@ -90,6 +93,10 @@ def structure_test(
         an array of the shape of X.
     max_test_rows : int, default=1000
         More rows are sampled, for X and the reference sets alike.
+    n_perturbations : int, default=4
+        Noisy copies of X, and of each reference set, at each noise level.
+    n_epsilons : int, default=10
+        Noise levels, the level 0 among them.
     relabel, perturbation, noise_scale, similarity, random_state, n_jobs, verbose
         As for `stablek.Stadion`.
 
@@ -117,6 +124,8 @@ def structure_test(
         n_reference_sets=n_reference_sets,
         reference_sets=reference_sets,
         max_test_rows=max_test_rows,
+        n_perturbations=n_perturbations,
+        n_epsilons=n_epsilons,
         relabel=relabel,
         perturbation=perturbation,
         noise_scale=noise_scale,
@@ -143,6 +152,8 @@ def run_on_data(
     n_jobs: int | None,
     verbose: int,
     relabel: str = "auto",
+    n_perturbations: int = N_DRAWS,
+    n_epsilons: int = N_EPSILONS,
 ) -> StructureTest:
     """The structure test of checked data; the parameters are those of `structure_test`."""
     check_test_options(alpha, n_reference_sets, reference_sets, max_test_rows)
@@ -167,7 +178,7 @@ def run_on_data(
         similarity=similarity,
         relabel=relabel,
     )
-    epsilons = noise_levels("auto", N_EPSILONS, setting.perturbation, X.shape[1], even=False)
+    epsilons = noise_levels("auto", n_epsilons, setting.perturbation, X.shape[1], even=False)
     n_distinct = validation.n_distinct(rows, len(rows))
     tested = coarse_values(k_values, min(len(rows), LARGEST_SHARE * n_distinct))
     return run_test(
@@ -179,6 +190,7 @@ def run_on_data(
             setting,
             kind,
             leave_out=directions,
+            n_draws=validation.check_count("n_perturbations", n_perturbations, 1),
         ),
         resolve_reference_sets(reference_sets, directions=directions),
         alpha=float(alpha),
