@@ -57,7 +57,9 @@ def test_the_pvalue_is_that_of_a_new_observation(X):
         valleys = found.reference_valleys[kind]
         by_valley = new_observation(found.valley, valleys)
         assert found.valley_pvalues[kind] == pytest.approx(by_valley)
-        pvalues[kind] = min(1.0, 2 * min(new_observation(own, gains), by_valley))
+        by_statistic = new_observation(own, gains)
+        assert found.statistic_pvalues[kind] == pytest.approx(by_statistic)
+        pvalues[kind] = min(1.0, 2 * min(by_statistic, by_valley))
     assert found.pvalues == pytest.approx(pvalues)
     assert found.pvalue == max(found.pvalues.values()) == found.pvalues[found.kind]
     mean = found.reference_paths[found.kind].mean(axis=0)
@@ -139,6 +141,20 @@ def test_a_clear_answer_stops_early():
     once_more = structure_test(CLEAR, **options, alpha=found.pvalue * 25)
     assert once_more.pvalue < 0.2 * once_more.alpha
     assert max(n_sets(once_more).values()) == second
+
+
+@pytest.mark.parametrize("n", [3, 4, 7, 10, 30])
+def test_the_stages_spend_no_more_than_alpha(n):
+    """p-values of the last stage are divided by the share that the early ones leave."""
+    options = {**FAST, "n_reference_sets": n, "alpha": 1e-9}  # no early claim
+    found = structure_test(CLEAR, **options)
+    left = 1.0 - sum(share for sets, share in STAGES if sets < n)
+    assert left > 0.5
+    for kind, pvalue in found.pvalues.items():
+        assert n_sets(found)[kind] == n
+        alone = min(found.statistic_pvalues[kind], found.valley_pvalues[kind])
+        assert pvalue == pytest.approx(min(1.0, 2.0 * alone / left))
+    assert found.pvalue == max(found.pvalues.values())
 
 
 def test_kinds_that_clearly_reject_get_no_more_sets(rng):

@@ -256,7 +256,8 @@ class StructureTest:
     pvalue : float
         Probability of such evidence if there is no structure. It is the largest of the p-values
         of all kinds of reference sets. The p-value of a kind is twice the smaller of two: that of
-        the statistic and that of the valley.
+        the statistic and that of the valley. If all sets were measured, it is divided by the share
+        of alpha that earlier stages left.
     statistic : float
         Largest mean positive excess over K, against the kind with the largest p-value.
     kind : str
@@ -277,8 +278,8 @@ class StructureTest:
         How far the tested rows are from unimodal along the line through the centers of two
         clusters: the largest distance of their distribution function from the nearest unimodal
         one, times the root of the number of rows.
-    valley_pvalues : dict of str to float
-        p-value of the valley alone, for each kind.
+    statistic_pvalues, valley_pvalues : dict of str to float
+        p-values of the statistic alone and of the valley alone, for each kind.
     reference_valleys : dict of str to ndarray
         The valley of each reference set, for each kind.
     k_values : ndarray of shape (n_k,)
@@ -300,6 +301,7 @@ class StructureTest:
     stadion_paths: Floats = field(repr=False)
     reference_paths: dict[str, Floats] = field(repr=False)
     valley: float
+    statistic_pvalues: dict[str, float] = field(repr=False)
     valley_pvalues: dict[str, float] = field(repr=False)
     reference_valleys: dict[str, Floats] = field(repr=False)
     k_values: NDArray[np.intp] = field(repr=False)
@@ -309,7 +311,8 @@ class StructureTest:
     @property
     def by_valley(self) -> bool:
         """Whether the valley, not the statistic, decides the p-value."""
-        return 2.0 * self.valley_pvalues[self.kind] <= self.pvalue < 1.0
+        smaller = self.valley_pvalues[self.kind] <= self.statistic_pvalues[self.kind]
+        return smaller and self.pvalue < 1.0
 
     @property
     def rejected(self) -> bool:

@@ -47,10 +47,10 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 STAGES = ((4, 0.02), (10, 0.2))
-"""Reference sets of each kind after which the test may stop, and a share of alpha.
+"""Reference sets of each kind after which the test may stop, and the share of alpha spent there.
 
-A p-value below that share ends the test. By these early ends false alarms rise by a factor of 1.22
-at most, the sum of the shares and of 1 for the last stage.
+A p-value below that share of alpha ends the test. The last stage has the share that is left, so
+false alarms at all stages together are at most alpha.
 """
 
 CLEARLY_NOTHING = 0.3
@@ -191,19 +191,29 @@ def run_test(
     own = _measure(protocol, [X], n_jobs, False)
     references: dict[str, Measured] = {}
     open_names, begin = list(kinds), 0
-    for end, share in (*(stage for stage in STAGES if stage[0] < n_sets), (n_sets, 0.0)):
+    early = [stage for stage in STAGES if stage[0] < n_sets]
+    left = 1.0 - sum(share for _, share in early)
+    for end, share in (*early, (n_sets, left)):
         open_kinds = {name: kinds[name] for name in open_names}
         new = _measure_sets(X, protocol, open_kinds, range(begin, end), n_jobs, progress)
         for name, measured in new:
             parts = [references[name], measured] if begin else [measured]
             references[name] = Measured(*map(np.concatenate, zip(*parts, strict=True)))
         result = _judge(own, references, protocol, alpha, len(X))
+        if end == n_sets:
+            return _divided(result, left)
         if result.pvalue < share * alpha or _found_nothing(result, begin == 0):
             break
         # More sets cost time and change nothing for a kind that does not explain X at all.
         open_names = [name for name in open_names if result.pvalues[name] >= share * alpha]
         begin = end
     return result
+
+
+def _divided(result: StructureTest, share: float) -> StructureTest:
+    """The test with p-values that are compared with alpha although only a share of it is left."""
+    pvalues = {name: min(1.0, pvalue / share) for name, pvalue in result.pvalues.items()}
+    return replace(result, pvalues=pvalues, pvalue=max(pvalues.values()))
 
 
 def _found_nothing(result: StructureTest, first: bool) -> bool:
@@ -254,14 +264,14 @@ def _judge(
 ) -> StructureTest:
     counted = protocol.epsilons > 0
     [paths], [valley] = own
-    statistics, of_sets, pvalues, by_valley = {}, {}, {}, {}
+    statistics, of_sets, pvalues, by_statistic, by_valley = {}, {}, {}, {}, {}
     for name, sets in references.items():
         total, n = sets.paths.sum(axis=0), len(sets.paths)
         statistics[name] = float(_gain(paths - total / n, counted))
         of_sets[name] = _gain(sets.paths - (total - sets.paths) / (n - 1), counted)
+        by_statistic[name] = _pvalue(statistics[name], of_sets[name])
         by_valley[name] = _pvalue(valley, sets.valleys)
-        smaller = min(_pvalue(statistics[name], of_sets[name]), by_valley[name])
-        pvalues[name] = min(1.0, 2.0 * smaller)
+        pvalues[name] = min(1.0, 2.0 * min(by_statistic[name], by_valley[name]))
     kind = max(pvalues, key=lambda name: pvalues[name])
     return StructureTest(
         pvalue=pvalues[kind],
@@ -275,6 +285,7 @@ def _judge(
         stadion_paths=paths,
         reference_paths={name: sets.paths for name, sets in references.items()},
         valley=float(valley),
+        statistic_pvalues=by_statistic,
         valley_pvalues=by_valley,
         reference_valleys={name: sets.valleys for name, sets in references.items()},
         k_values=np.array(protocol.k_values),
