@@ -282,8 +282,8 @@ class BlockMixtures:
     def _expect(self, X: Floats, packed: Packed, moving: Mask, moments: MixtureMoments) -> None:
         """Add the moments of groups."""
         from stablek.kernels.mixture.densities import Gaussians
+        from stablek.kernels.mixture.expectation import Moments
         from stablek.kernels.mixture.passes import expect_groups
-        from stablek.kernels.mixture.steps import Moments
 
         groups, partitions = packed
         own = self.layout.places(partitions)
@@ -303,8 +303,8 @@ class BlockMixtures:
     ) -> tuple[BlockMixtures, Mask]:
         """Models after a step, and which partitions still move."""
         from stablek.kernels.mixture.densities import Gaussians
+        from stablek.kernels.mixture.expectation import Moments
         from stablek.kernels.mixture.passes import maximize_all
-        from stablek.kernels.mixture.steps import Moments
 
         assert self.covariances is not None
         arrays = (self.weights, self.means, self.covariances, self.factors, self.offsets)

@@ -6,7 +6,7 @@ Layers, from bottom to top:
 
 1. `densities`: log densities of one component at a block of points, and `assign`, which gives
    each point the component of highest posterior. `Gaussians` holds the arrays of a mixture.
-2. `steps`: the E step sums the moments of the points for each component, and the M step turns
+2. `expectation` sums the moments of the points for each component, and `maximization` turns
    them into a mixture. There are four kinds of covariances: full, tied, diagonal, spherical.
    Functions that end in `_in_plane` are for two features: they keep all numbers of a point in
    registers.

@@ -14,7 +14,8 @@ from stablek.kernels.mixture.densities import (
     components_of,
     points_of,
 )
-from stablek.kernels.mixture.steps import Moments, expect, hard_moments, maximize, room_for
+from stablek.kernels.mixture.expectation import Moments, expect, hard_moments, room_for
+from stablek.kernels.mixture.maximization import maximize
 
 __all__ = ["Fits", "Report", "Rows", "Rule", "fit_likeliest"]
 
@@ -23,7 +24,7 @@ Ints = NDArray[Any]
 
 
 class Rule(NamedTuple):
-    """How EM runs: a kind of covariances from `steps`, and parameters of GaussianMixture."""
+    """How EM runs: a kind of covariances from `maximization`, parameters of GaussianMixture."""
 
     kind: int
     tol: float

@@ -14,7 +14,8 @@ from stablek.kernels.mixture.densities import (
     components_of,
     points_of,
 )
-from stablek.kernels.mixture.steps import Moments, expect, maximize, room_for
+from stablek.kernels.mixture.expectation import Moments, expect, room_for
+from stablek.kernels.mixture.maximization import maximize
 from stablek.kernels.packed import PackedGroups
 
 __all__ = ["assign_groups", "expect_groups", "maximize_all"]
