@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, inner_inlined
 from stablek.kernels.kmeans.records import KMeansParameters
 from stablek.kernels.kmeans.starts import random
 from stablek.kernels.kmeans.tiles import TILE
+from stablek.kernels.lean import inner, inner_inlined
 
 __all__ = [
     "PATIENCE",
