@@ -4,8 +4,8 @@ A way holds points and centers in its own form: tiles, or products of all pairs.
 `lloyd`, which moves the centers. What is decided on the way is decided here: which restarts go on,
 which are dropped, which one wins, and which center is swapped.
 
-Functions that are called once for each step of Lloyd's algorithm take arrays. With a record numba
-counts references to all of its arrays at each call, and small fits took a third longer.
+Functions that are called once for each step of Lloyd's algorithm take arrays, not records: in
+kernels that count references, numba counts those to all arrays of a record at each call.
 """
 
 from __future__ import annotations
