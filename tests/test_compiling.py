@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import stablek
-from stablek.kernels import caching
+from stablek.kernels import caching, lean
 from stablek.kernels.compiling import jit, jit_reordered
 
 PACKAGE = Path(stablek.__file__).parent
@@ -288,6 +288,28 @@ def test_code_is_not_kept_when_sources_changed_after_the_import(cache, monkeypat
     monkeypatch.setattr(caching, "current_key", lambda: "another")
     assert kernel(2) == 4
     assert files_in(cache) == []
+
+
+# Lean kernels
+
+
+def test_lean_kernels_allocate_and_return_no_arrays(cache):
+    def shift(values, by):
+        for i in range(len(values)):
+            values[i] += by
+
+    step = lean.inner(shift)
+
+    def twice(values, by):
+        step(values, by)
+        step(values, by)
+        return values.sum()
+
+    values = np.arange(6.0)[::2]
+    assert lean.jit(twice)(values, 0.5) == values.sum() == 9.0
+    for wrong in (lambda x: np.empty(3)[0], lambda x: (x + x)[0], lambda x: x[1:], lambda x: (x,)):
+        with pytest.raises((numba.core.errors.TypingError, TypeError)):
+            lean.jit(wrong)(np.ones(3))
 
 
 # What is kept

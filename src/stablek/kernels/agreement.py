@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit
+from stablek.kernels import lean
+from stablek.kernels.compiling import jit
 
 __all__ = ["N_SUMS", "agreement", "label_sums", "table_sums"]
 
@@ -18,7 +19,7 @@ Ints = NDArray[Any]
 N_SUMS = 7
 
 
-@jit
+@lean.jit
 def table_sums(
     tables: Ints, first_cell: Ints, k_values: Ints, n_levels: int, sums: Floats
 ) -> None:
@@ -57,7 +58,7 @@ def label_sums(
         agreement(table, 0, n_first[f], n_second[f], sums[f])
 
 
-@inner
+@lean.inner
 def agreement(counts: Ints, base: int, n_first: int, n_second: int, sums: Floats) -> None:
     """Write seven sums over the table ``counts[base:base + n_first * n_second]``.
 
@@ -84,12 +85,12 @@ def agreement(counts: Ints, base: int, n_first: int, n_second: int, sums: Floats
         sums[6] += _entropy(column)
 
 
-@inner
+@lean.inner
 def _pairs(n: float) -> float:
     return n * (n - 1.0) / 2.0
 
 
-@inner
+@lean.inner
 def _entropy(n: float) -> float:
     # Most cells are empty, and a logarithm costs more than everything else here.
     return n * math.log(n) if n > 1.0 else 0.0

@@ -41,9 +41,9 @@ _REORDERED = {"contract", "reassoc", "nsz"}
 _INNER = {**_COMMON, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
 
-def jit(kernel: Kernel) -> Kernel:
+def jit(kernel: Kernel, **options: Any) -> Kernel:
     """Compile a kernel that Python calls; the result is kept on disk."""
-    return _outer(kernel, _COMMON)
+    return _outer(kernel, {**_COMMON, **options})
 
 
 def jit_reordered(kernel: Kernel) -> Kernel:
@@ -51,27 +51,27 @@ def jit_reordered(kernel: Kernel) -> Kernel:
     return _outer(kernel, {**_COMMON, "fastmath": _REORDERED})
 
 
-def inner(kernel: Kernel) -> Kernel:
+def inner(kernel: Kernel, **options: Any) -> Kernel:
     """Compile a function that only other kernels call: it becomes a part of their code.
 
     It is not kept on disk and has no Python wrapper, so it compiles in a fraction of the time.
     """
-    return cast(Kernel, njit(**_INNER)(kernel))
+    return cast(Kernel, njit(**_INNER, **options)(kernel))
 
 
-def inner_exact(kernel: Kernel) -> Kernel:
+def inner_exact(kernel: Kernel, **options: Any) -> Kernel:
     """`inner` that rounds after every operation: for results that must equal numpy's bits."""
-    return cast(Kernel, njit(**{**_INNER, "fastmath": False})(kernel))
+    return cast(Kernel, njit(**{**_INNER, "fastmath": False, **options})(kernel))
 
 
-def inner_reordered(kernel: Kernel) -> Kernel:
+def inner_reordered(kernel: Kernel, **options: Any) -> Kernel:
     """`inner` that may change the order of sums; it always becomes a part of its caller.
 
     LLVM chooses the order anew wherever it optimizes the function, so there is no copy beside the
     one in its caller.
     """
-    options = {**_INNER, "fastmath": _REORDERED, "forceinline": True}
-    return cast(Kernel, njit(**options)(kernel))
+    reordered = {**_INNER, "fastmath": _REORDERED, "forceinline": True}
+    return cast(Kernel, njit(**reordered, **options)(kernel))
 
 
 def inner_inlined(kernel: Kernel) -> Kernel:

@@ -4,6 +4,9 @@
   kernel that contains a copy of it. A kernel runs its own copies, so the first time is wasted.
   With `InnerCompiler`, an inner function ends as LLVM code, and the kernels optimize their copies.
   So a process that compiles and one that reads the cache run the same machine code.
+- numba looks for closures, for functions to inline and for expressions of whole arrays, and goes
+  through the whole function again after each search. A kernel that allocates no arrays
+  (`stablek.kernels.lean`) has none of these: numba refuses to compile what allocates.
 - Python's garbage collector goes through millions of objects again and again, and numba makes few
   cycles. With `KernelCompiler` it rests while a kernel and its inner functions are compiled.
 """
@@ -13,23 +16,41 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes
 
 __all__ = ["InnerCompiler", "KernelCompiler"]
 
-
-class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba has no types
-    """The LLVM code of one function and of those that it calls."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalized = True  # no machine code
+_IN_VAIN = {InlineClosureLikes, InlineOverloads, NopythonRewrites}
 
 
-class KernelCompiler(Compiler):  # type: ignore[misc]
+class _LeanCompiler(Compiler):  # type: ignore[misc]  # numba has no types
+    """numba's compiler with fewer passes for functions that allocate no arrays."""
+
+    def define_pipelines(self) -> Any:
+        """Return the passes, as numba does."""
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines if not self.state.flags.nrt else []:
+            pipeline.passes = [step for step in pipeline.passes if step[0] not in _IN_VAIN]
+            pipeline.finalize()
+        return pipelines
+
+    def _compile_core(self) -> Any:
+        result = super()._compile_core()
+        if not self.state.flags.nrt and _holds_arrays(result.signature.return_type):
+            # Nobody has counted the caller's reference.
+            raise TypeError("a kernel that returns an array cannot be lean")
+        return result
+
+
+def _holds_arrays(kind: Any) -> bool:
+    return isinstance(kind, types.Array) or any(map(_holds_arrays, getattr(kind, "types", ())))
+
+
+class KernelCompiler(_LeanCompiler):
     """numba's compiler without garbage collection: a ``pipeline_class`` for ``njit``."""
 
     def compile_extra(self, func: Any) -> Any:
@@ -43,7 +64,17 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
                 gc.enable()
 
 
-class InnerCompiler(Compiler):  # type: ignore[misc]
+class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The LLVM code of one function and of those that it calls."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True  # no machine code
+
+
+class InnerCompiler(_LeanCompiler):
     """numba's compiler up to the LLVM code: a ``pipeline_class`` for ``njit``."""
 
     def __init__(

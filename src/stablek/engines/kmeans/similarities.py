@@ -162,14 +162,15 @@ def _pack_block(groups: Sequence[Group], block: slice) -> PackedGroups:
     """Lay end to end what groups have in a block of rows of X, with labels in four bytes."""
     rows: list[Ints] = []
     labels: list[Ints] = []
+    everything = np.arange(block.start, block.stop)
     for group in groups:
-        inside = block
-        if group.rows is not None:
-            inside = slice(*np.searchsorted(group.rows, (block.start, block.stop)))
-        rows.append(
-            np.arange(block.start, block.stop) if group.rows is None else group.rows[inside]
-        )
-        labels.extend(partition.labels[inside] for partition in group.partitions)
+        inside = _inside(group, block)
+        if group.rows is None:
+            rows.append(everything)
+        else:
+            rows.append(group.rows if inside is None else group.rows[inside])
+        own = [partition.labels for partition in group.partitions]
+        labels += own if inside is None else [values[inside] for values in own]
     k_values = np.array([p.k for group in groups for p in group.partitions], dtype=np.intp)
     return PackedGroups(
         rows=np.concatenate(rows),
@@ -180,6 +181,16 @@ def _pack_block(groups: Sequence[Group], block: slice) -> PackedGroups:
         label_starts=np.cumsum([0, *map(len, labels)]),
         n_labels=k_values,
     )
+
+
+def _inside(group: Group, block: slice) -> slice | None:
+    """Which points of a group are in a block of rows of X; None if all are, most often."""
+    if group.rows is None:
+        n = len(group.partitions[0].labels) if group.partitions else 0
+        return None if block.start == 0 and block.stop == n else block
+    if len(group.rows) and group.rows[0] >= block.start and group.rows[-1] < block.stop:
+        return None
+    return slice(*np.searchsorted(group.rows, (block.start, block.stop)))
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, inner_inlined
 from stablek.kernels.kmeans.records import PointSets
 from stablek.kernels.kmeans.tiles import TILE
+from stablek.kernels.lean import inner, inner_inlined
 
 __all__ = ["columns_of", "compact_sets", "near_box", "rows_of"]
 

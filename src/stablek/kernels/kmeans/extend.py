@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import jit
 from stablek.kernels.kmeans.tiles import (
     TILE,
     Scores,
@@ -19,6 +18,7 @@ from stablek.kernels.kmeans.tiles import (
     scores_memory,
     tiles_of,
 )
+from stablek.kernels.lean import jit
 from stablek.kernels.packed import PackedGroups
 
 __all__ = ["extend_memory", "extend_tables"]

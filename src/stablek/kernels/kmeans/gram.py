@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner
 from stablek.kernels.kmeans.race import SWAPS, restarts_memory
 from stablek.kernels.kmeans.records import KMeansParameters, PairProducts, PointSets
 from stablek.kernels.kmeans.starts import Draws, draws_memory, make_plus_plus, random_rows, stream
 from stablek.kernels.kmeans.tiles import TILE, lanes_of, place, score_rows, tiles_of
+from stablek.kernels.lean import inner
 
 __all__ = [
     "GramRace",

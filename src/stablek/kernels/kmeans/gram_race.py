@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.gram import (
     GramRace,
     draw_gram_starts,
@@ -34,6 +33,7 @@ from stablek.kernels.kmeans.race import (
 )
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import stream
+from stablek.kernels.lean import inner, jit
 
 __all__ = ["copy_restart", "guide", "make_gram_lloyd", "means", "race_gram"]
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.gram import (
     GramRace,
     combine_pairs,
@@ -28,6 +27,7 @@ from stablek.kernels.kmeans.merging import (
 from stablek.kernels.kmeans.polish import GAIN
 from stablek.kernels.kmeans.race import REFIT_PATIENCE, Fit, make_refit_race
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PairProducts, PointSets
+from stablek.kernels.lean import inner, jit
 
 __all__ = ["refit_gram"]
 

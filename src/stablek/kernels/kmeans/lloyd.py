@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner
 from stablek.kernels.kmeans.boxes import columns_of, near_box, rows_of
 from stablek.kernels.kmeans.race import Fit, drop, list_active, restarts_memory
 from stablek.kernels.kmeans.records import PointSets
@@ -27,6 +26,7 @@ from stablek.kernels.kmeans.tiles import (
     scores_memory,
     tiles_of,
 )
+from stablek.kernels.lean import inner
 
 __all__ = ["TileRace", "make_lloyd", "tile_race_memory"]
 

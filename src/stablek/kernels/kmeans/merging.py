@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, inner_reordered
 from stablek.kernels.kmeans.starts import draw_point, random, stream
 from stablek.kernels.kmeans.tiles import TILE, lanes_of, tiles_of
+from stablek.kernels.lean import inner, inner_reordered
 
 __all__ = [
     "Growth",

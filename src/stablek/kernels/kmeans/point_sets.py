@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import jit
 from stablek.kernels.kmeans.records import Fits, PointSets
 from stablek.kernels.kmeans.tiles import (
     TILE,
@@ -19,6 +18,7 @@ from stablek.kernels.kmeans.tiles import (
     score_rows,
     tiles_of,
 )
+from stablek.kernels.lean import jit
 
 __all__ = ["center_sets", "label_fits", "load_sets", "normalize_sets"]
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner
 from stablek.kernels.kmeans.lloyd import TileRace
 from stablek.kernels.kmeans.race import Fit
 from stablek.kernels.kmeans.tiles import TILE, contrast, lanes_of, place, score_rows, tiles_of
+from stablek.kernels.lean import inner
 
 __all__ = ["GAIN", "polish_tiles"]
 

@@ -4,8 +4,8 @@ A way holds points and centers in its own form: tiles, or products of all pairs.
 `lloyd`, which moves the centers. What is decided on the way is decided here: which restarts go on,
 which are dropped, which one wins, and which center is swapped.
 
-Functions that are called once for each step of Lloyd's algorithm take arrays. With a record numba
-counts references to all of its arrays at each call, and small fits took a third longer.
+Functions that are called once for each step of Lloyd's algorithm take arrays, not records: in
+kernels that count references, numba counts those to all arrays of a record at each call.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, inner_inlined
 from stablek.kernels.kmeans.records import KMeansParameters
 from stablek.kernels.kmeans.starts import random
 from stablek.kernels.kmeans.tiles import TILE
+from stablek.kernels.lean import inner, inner_inlined
 
 __all__ = [
     "PATIENCE",

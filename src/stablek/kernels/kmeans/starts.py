@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.records import KMeansParameters, PointSets
 from stablek.kernels.kmeans.tiles import TILE, lanes_of, place, tiles_of
+from stablek.kernels.lean import inner, jit
 
 __all__ = [
     "draw_point",

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.lloyd import TileRace, make_lloyd
 from stablek.kernels.kmeans.race import PATIENCE, SWAPS, Fit, draw_swap, make_race
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import stream
 from stablek.kernels.kmeans.tiles import TILE, place, tiles_of
+from stablek.kernels.lean import inner, jit
 
 __all__ = ["copy_restart", "race_boxes", "race_tiles"]
 

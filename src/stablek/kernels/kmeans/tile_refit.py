@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, jit
 from stablek.kernels.kmeans.lloyd import TileRace, make_lloyd
 from stablek.kernels.kmeans.merging import (
     Growth,
@@ -24,6 +23,7 @@ from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import fetch, squared_distances
 from stablek.kernels.kmeans.tile_race import copy_restart
 from stablek.kernels.kmeans.tiles import TILE, place
+from stablek.kernels.lean import inner, jit
 
 __all__ = ["refit_boxes", "refit_tiles"]
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stablek.kernels.compiling import inner, inner_exact
+from stablek.kernels.lean import inner, inner_exact
 
 __all__ = [
     "TILE",
