@@ -205,3 +205,13 @@ def test_merged_starts_are_as_good_as_many_plain_ones_of_sklearn():
             best = KMeans(k, n_init=10, random_state=seed).fit(X)
             ratios.append(inertia(X, labels) / best.inertia_)
     assert np.mean(ratios) < 1.002
+
+
+@pytest.mark.parametrize("k", [4, 30])
+def test_restarts_that_share_room_for_labels_end_as_well(k, monkeypatch):
+    X = blobs(n=2000)
+    [apart] = refit(X, [k], n_init=6)
+    monkeypatch.setattr("stablek.kernels.kmeans.lloyd._LABELS", 1)  # one restart at a time
+    [shared] = refit(X, [k], n_init=6)
+    assert len(set(shared)) == k
+    assert inertia(X, shared) < 1.02 * inertia(X, apart)
