@@ -164,7 +164,7 @@ class SphericalEngine(KMeansEngine):
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
         if not setting.perturbation.is_additive or setting.relabel == "refit":
-            return super().relabel(X, partition, draw, epsilons, setting)
+            return super().relabel(_double(X), partition, draw, epsilons, setting)
         small: Any = np.int8 if partition.k < 128 else np.int32  # there are many of them
         labels = [np.empty(len(X), dtype=small) for _ in epsilons]
         for rows in blocks(len(X), rows_per_block(X.shape[1])):

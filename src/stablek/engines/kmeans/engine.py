@@ -143,12 +143,17 @@ class KMeansEngine:
         self, X: Floats, partition: Partition, draw: int, epsilons: Floats, setting: Setting
     ) -> list[tuple[Ints | None, Ints]]:
         """Rows and labels of the perturbed copy of X, for each noise level."""
-        from stablek.engines.kmeans.similarities import extended_labels
+        from stablek.engines.kmeans.similarities import extended_labels, refitted_labels
 
-        if setting.perturbation.is_additive and setting.relabel != "refit":
+        if not setting.perturbation.is_additive:
+            return relabeled_copies(self._labels, X, partition, draw, epsilons, setting)
+        if setting.relabel != "refit":
             copies = extended_labels(X, partition, draw, epsilons, setting)
-            return [(None, labels) for labels in copies]
-        return relabeled_copies(self._labels, X, partition, draw, epsilons, setting)
+        else:
+            parameters = self._parameters(X.shape[1], setting.entropy, "refit", draw)
+            X, levels = np.ascontiguousarray(X), np.ascontiguousarray(epsilons, dtype=float)
+            copies = refitted_labels(X, partition, draw, levels, setting, parameters)
+        return [(None, labels) for labels in copies]
 
     def estimator(self, X: Floats, partition: Partition) -> Any:
         """A fitted KMeans that has the partition's labels and centers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from stablek.kernels.kmeans.records import KMeansParameters
 from stablek.kernels.packed import PackedGroups
 from stablek.results import Group, Partition
 
-__all__ = ["extended_labels", "extended_sums", "refitted_sums"]
+__all__ = ["extended_labels", "extended_sums", "refitted_labels", "refitted_sums"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -108,6 +108,70 @@ def refitted_sums(
     -------
     ndarray of shape (n_partitions, n_epsilons, 7)
     """
+    first_partition = np.cumsum([0, *(len(group.partitions) for group in groups)])
+    sums = np.empty((first_partition[-1], len(epsilons), N_SUMS))
+    for done in _refits(X, groups, draw, epsilons, setting, parameters):
+        packed, partition = done.packed, done.partition
+        k_values, labels, first_label = done.k_values, *done.labels
+        own = np.empty((len(k_values), N_SUMS))
+        label_sums(
+            packed.labels,
+            packed.label_starts[partition],
+            k_values,
+            labels,
+            first_label,
+            k_values,
+            np.diff(packed.label_starts)[partition],
+            own,
+        )
+        rows = _ranges(first_partition[done.group], done.n_fits)
+        sums[rows, np.repeat(done.level, done.n_fits)] = own
+    return sums
+
+
+def refitted_labels(
+    X: Floats,
+    partition: Partition,
+    draw: int,
+    epsilons: Floats,
+    setting: Setting,
+    parameters: KMeansParameters,
+) -> list[Ints]:
+    """Labels of fits of noisy copies of X, for each noise level."""
+    groups = [Group(None, (partition,))]
+    return [
+        labels
+        for done in _refits(X, groups, draw, epsilons, setting, parameters)
+        for labels in done.labels[0].reshape(-1, len(X))
+    ]
+
+
+class _Refits(NamedTuple):
+    """Fits of a batch of noisy copies.
+
+    Copy i is that of group ``group[i]`` at level ``level[i]``, and has ``n_fits[i]`` fits. Each
+    fit has a number of clusters, and a partition in ``packed`` that it is compared with.
+    ``labels`` has the labels of all fits, and where those of each begin.
+    """
+
+    packed: PackedGroups
+    group: Ints
+    level: Ints
+    n_fits: Ints
+    partition: Ints
+    k_values: Ints
+    labels: tuple[Ints, Ints]
+
+
+def _refits(
+    X: Floats,
+    groups: Sequence[Group],
+    draw: int,
+    epsilons: Floats,
+    setting: Setting,
+    parameters: KMeansParameters,
+) -> Iterator[_Refits]:
+    """Fit noisy copies of all groups at all levels, in batches of copies."""
     noise = scaled_noise(X, draw, 0, len(X), setting)
     # The subspace has another origin, from which lengths are not those of the points.
     small = ways.uses_subspace(*X.shape) and not parameters.spherical
@@ -118,8 +182,6 @@ def refitted_sums(
     if parameters.refit and ways.shares_pairs(*X.shape):
         pairs = pair_products(X, noise)
     n_levels = len(epsilons)
-    first_partition = np.cumsum([0, *(len(group.partitions) for group in groups)])
-    sums = np.empty((first_partition[-1], n_levels, N_SUMS))
     sizes = np.array([len(X) if g.rows is None else len(g.rows) for g in groups])
     # A noisy copy of a group is a set of points. The copies of a group are neighbors.
     for batch in batches(np.repeat(sizes, n_levels), X.shape[1]):
@@ -142,20 +204,8 @@ def refitted_sums(
             models = [subspace.coordinates(model) for model in models]
         first_guide = np.cumsum(packed.k_values) - packed.k_values
         guides = np.concatenate(models)[_ranges(first_guide[partition], k_values)]
-        found, first_found = fit(X, noise, plan, guides, parameters, pairs).labels()
-        own = np.empty((len(k_values), N_SUMS))
-        label_sums(
-            packed.labels,
-            packed.label_starts[partition],
-            k_values,
-            found,
-            first_found,
-            k_values,
-            np.diff(packed.label_starts)[partition],
-            own,
-        )
-        sums[_ranges(first_partition[used[owner]], n_fits), np.repeat(level, n_fits)] = own
-    return sums
+        labels = fit(X, noise, plan, guides, parameters, pairs).labels()
+        yield _Refits(packed, used[owner], level, n_fits, partition, k_values, labels)
 
 
 def _pack_block(groups: Sequence[Group], block: slice) -> PackedGroups:

@@ -30,7 +30,7 @@ which one center was moved. Inertia is not worse than the best of the same numbe
 scikit-learn (`benchmarks/kmeans_quality.py`).
 
 Refits are the bulk of the work of standard Stadion. Their race has few merged starts and one from
-the reference centers (`ways.n_merged_starts`: 6 in place of 35). Its winner is polished: single
+the reference centers (`ways.n_merged_starts`: 5 in place of 35). Its winner is polished: single
 points move as in the algorithm of Hartigan. `benchmarks/merged_starts.py` measures what this saves
 and what becomes of the inertia.
 

@@ -20,6 +20,7 @@ from stablek.kernels.kmeans.merging import (
     Growth,
     Merging,
     cut,
+    fewest_left,
     make_grow,
     n_drawn,
     plan_mergers,
@@ -38,9 +39,22 @@ _grow = make_grow(fetch, squared_distances)
 
 
 @inner
-def _measure(work: GramRace, n: int, m: int, s: int, growth: Growth, gap: Floats) -> None:
+def _merge_starts(
+    work: GramRace, n: int, k: int, n_starts: int, growth: Growth, merging: Merging
+) -> None:
+    """Plan the mergers of all starts, from the points that they have drawn."""
+    m, fewest = n_drawn(n, k), fewest_left(n, k)
+    for s in range(n_starts):
+        sums, sizes = growth.sums[s], growth.sizes[s]
+        _measure(work.products, n, m, growth.label[s], sums, sizes, merging.cost)
+        plan_mergers(m, fewest, sizes, merging, growth.heirs[s], growth.parts[s])
+
+
+@inner
+def _measure(
+    products: Floats, n: int, m: int, label: Ints, sums: Floats, sizes: Floats, gap: Floats
+) -> None:
     """Find sums and sizes of the m clusters of a start, and the gaps between their means."""
-    label, sums, sizes, products = growth.label[s], growth.sums[s], growth.sizes[s], work.products
     lanes = np.uint64(products.shape[1])
     for c in range(m):
         sizes[c] = 0.0
@@ -126,8 +140,8 @@ def _rivals(work: GramRace, n: int, k: int) -> None:
         over = 1.0 / max(count, 1.0)
         for i in range(np.uint64(n)):
             cost = share * (squares[i] + 2.0 * (half - over * sums[row, i]))
-            better = (cost < best[i]) & (labels[0, i] != c)
-            best[i] = cost if better else best[i]
+            rival = np.inf if labels[0, i] == c else cost
+            best[i] = min(rival, best[i]) + 0.0  # see `polish._candidates`
 
 
 @inner
@@ -166,7 +180,14 @@ def _shift(work: GramRace, c: int, x: int, sign: float) -> None:
         sums[c, i] += sign * products[x, i]
 
 
-_race = make_refit_race(make_gram_lloyd(REFIT_PATIENCE, 0), copy_restart, _polish)
+@inner
+def _adopt(work: GramRace, fit: Fit, source: int) -> None:
+    """Make a restart the winner: restart 0."""
+    zero: Any = np.int64(0)  # a literal 0 would compile the callee once more
+    copy_restart(work, fit, source, zero)
+
+
+_race = make_refit_race(make_gram_lloyd(REFIT_PATIENCE, 0), _adopt, _polish)
 
 
 @jit
@@ -207,13 +228,11 @@ def refit_gram(
                 growth.drawn[s] = 0
         fit = Fit(n, k, sets.square[which], sets.tile_starts[which], parameters.spherical)
         m = n_drawn(n, k)
+        if n_init > 0 and growth.drawn[0] != m:
+            _grow(work.products, work.squares, zero, n, m, plus_plus, seed, n_init, growth)
+            _merge_starts(work, n, k, n_init, growth, merging)
         for s in range(n_init):
-            heirs, parts = growth.heirs[s], growth.parts[s]
-            if growth.drawn[s] != m:
-                _grow(work.products, work.squares, zero, n, m, plus_plus, seed, s, growth)
-                _measure(work, n, m, s, growth, merging.cost)
-                plan_mergers(m, growth.sizes[s], merging, heirs, parts)
-            cut(m, k, heirs, parts, target)
+            cut(m, k, growth.heirs[s], growth.parts[s], target)
             _put_centers(work, fit, m, s, target, growth)
         guided = not np.isnan(centers[first, 0])
         if guided:

@@ -96,12 +96,16 @@ def tile_race_memory(sets: PointSets, n: int, k: int, n_init: int) -> TileRace:
     )
 
 
-def make_lloyd(compact: bool, patience: float, first_drop: int) -> Callable[..., None]:
+def make_lloyd(
+    compact: bool, patience: float, first_drop: int, *, entered: bool = False
+) -> Callable[..., None]:
     """Make Lloyd's algorithm for sets whose tiles are all compact, or for sets with any tiles.
 
     `race.drop` explains ``patience``; step ``first_drop`` is the first after which restarts are
-    dropped. Only one of the two is compiled where one is used: numba leaves out the branches of
-    the other.
+    dropped. With ``entered``, labels and sums are set on entry; where the first label of a tile is
+    -1, its points do not count in the sums yet.
+
+    Only one of the two is compiled where one is used: numba leaves out the branches of the other.
     """
 
     @inner
@@ -123,7 +127,7 @@ def make_lloyd(compact: bool, patience: float, first_drop: int) -> Callable[...,
             at_once = _ROWS // (k - 1)
         for s in range(low, high):
             running[s] = 1
-            for c in range(k):
+            for c in range(0 if entered else k):
                 for j in range(width + 1):
                     sums[s * stride + c, j] = 0.0
         for iteration in range(max_iter):
@@ -165,7 +169,7 @@ def make_lloyd(compact: bool, patience: float, first_drop: int) -> Callable[...,
                         own, at = active[a] - low, active[a] * stride
                         at_row = a * (k - 1) - row
                         nearest(scores, at_row, rows, n_nearest, bound, lanes, best, found)
-                        if iteration == 0:
+                        if iteration == 0 and not (entered and labels[own, base] >= 0):
                             if compact:
                                 # Neighbors: most have one label, and the others move from it.
                                 _enter_together(

@@ -25,6 +25,7 @@ __all__ = [
     "Growth",
     "Merging",
     "cut",
+    "fewest_left",
     "growth_memory",
     "make_grow",
     "n_drawn",
@@ -34,7 +35,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
-_FEWEST = 4  # points that are drawn for any k
+_FEWEST = 8  # points that are drawn for any k
 
 
 class Growth(NamedTuple):
@@ -67,7 +68,7 @@ class Merging(NamedTuple):
 
     ``cost`` has what the merger of each pair would add to the inertia, and ``counts`` the numbers
     of points. ``partner`` is the cheapest cluster to merge with, and ``price`` what that costs.
-    ``target`` is for `cut`.
+    ``target`` is for `cut`; mergers keep the names of clusters there.
     """
 
     cost: Floats
@@ -119,6 +120,15 @@ def _n_drawn(n: int, k: int) -> int:
 n_drawn = inner(_n_drawn)
 
 
+@inner
+def fewest_left(n: int, k: int) -> int:
+    """The smallest number of centers whose starts draw as many points as those with k."""
+    drawn = n_drawn(n, k)
+    while k > 1 and n_drawn(n, k - 1) == drawn:
+        k -= 1
+    return k
+
+
 def make_grow(fetch: Any, squared_distances: Any) -> Callable[..., None]:
     """Make the drawing of points of one way; `starts.make_plus_plus` explains the arguments."""
 
@@ -131,31 +141,34 @@ def make_grow(fetch: Any, squared_distances: Any) -> Callable[..., None]:
         goal: int,
         plus_plus: bool,
         seed: int,
-        s: int,
+        n_starts: int,
         growth: Growth,
     ) -> None:
-        """Go on drawing until start s has ``goal`` of the n points from tile ``first`` on."""
-        drawn, distance, tile_sum = growth.drawn, growth.distance[s], growth.tile_sum[s]
-        label, state, buffer = growth.label[s], growth.state[s : s + 1], growth.buffer
+        """Go on drawing until each start has ``goal`` of the n points from tile ``first`` on."""
+        buffer, n_tiles = growth.buffer, tiles_of(n)
         zero: Any = np.int64(0)  # a literal 0 would compile the callees once more
-        if drawn[s] > goal:
-            drawn[s] = 0
-        if drawn[s] == 0:
-            stream(seed, s, state)
-        for c in range(drawn[s], goal):
-            if c == 0 or not plus_plus:
-                x = int(random(state) * n)
-            else:
-                total = 0.0
-                for tile in range(tiles_of(n)):
-                    total += tile_sum[tile]
-                x = draw_point(n, random(state) * total, distance, tile_sum)
-            fetch(points, centers, first, x, zero)
-            for tile in range(tiles_of(n)):
-                lanes = lanes_of(n, tile)
-                squared_distances(points, centers, first + tile, lanes, x, zero, buffer)
-                tile_sum[tile] = _approach(c, n, tile, lanes, buffer, distance, label)
-        drawn[s] = goal
+        for s in range(n_starts):
+            distance, tile_sum = growth.distance[s], growth.tile_sum[s]
+            label, state, begin = growth.label[s], growth.state[s : s + 1], growth.drawn[s]
+            if begin == 0 or begin > goal:
+                begin = 0
+                stream(seed, s, state)
+                for i in range(n_tiles * TILE):
+                    distance[i], label[i] = np.inf, 0
+            for c in range(begin, goal):
+                if c == 0 or not plus_plus:
+                    x = int(random(state) * n)
+                else:
+                    total = 0.0
+                    for tile in range(n_tiles):
+                        total += tile_sum[tile]
+                    x = draw_point(n, random(state) * total, distance, tile_sum)
+                fetch(points, centers, first, x, zero)
+                for tile in range(n_tiles):
+                    lanes = lanes_of(n, tile)
+                    squared_distances(points, centers, first + tile, lanes, x, zero, buffer)
+                    tile_sum[tile] = _approach(c, n, tile, lanes, buffer, distance, label)
+            growth.drawn[s] = goal
 
     return grow
 
@@ -168,9 +181,9 @@ def _approach(
     base = np.uint64(tile * TILE)
     for i in range(np.uint64(lanes)):
         old, new, owner = distance[base + i], buffer[i], label[base + i]
-        closer = c == 0 or new < old
-        distance[base + i] = new if closer else old
-        label[base + i] = c if closer else owner
+        # The sum keeps LLVM from stores under a mask, which take longer than all else here.
+        distance[base + i] = min(new, old) + 0.0
+        label[base + i] = c if new < old else owner
     for i in range(n - tile * TILE, lanes):
         distance[tile * TILE + i] = 0.0
     return _sum(base, lanes, distance)
@@ -185,33 +198,40 @@ def _sum(base: Any, lanes: int, values: Floats) -> float:
 
 
 @inner
-def plan_mergers(m: int, sizes: Floats, merging: Merging, heirs: Ints, parts: Ints) -> None:
-    """List the mergers of m clusters, each time of the two that cost least, until one is left.
+def plan_mergers(
+    m: int, fewest: int, sizes: Floats, merging: Merging, heirs: Ints, parts: Ints
+) -> None:
+    """List the mergers of m clusters, each time of the two that cost least, until few are left.
 
     On entry ``cost`` has the squared distances of the means, and inf on its diagonal. Empty
-    clusters cost nothing, so they go first.
+    clusters cost nothing, so they go first. The clusters that are left stay at the front of all
+    arrays: the last one takes the place of one that is merged into another.
     """
-    cost, counts, partner, price, alive = merging
+    cost, counts, partner, price, name = merging
     for a in range(m):
-        alive[a], counts[a] = 1, sizes[a]
+        name[a], counts[a] = a, sizes[a]
         partner[a], price[a] = -1, np.inf
     for b in range(m):
         _offer(b, m, cost, counts, partner, price)
-    for i in range(m - 1):
-        best, lowest = 0, np.inf
-        for a in range(m):
+    for i in range(m - fewest):
+        last, best, lowest = m - i - 1, 0, np.inf
+        for a in range(last + 1):
             if price[a] < lowest:
                 best, lowest = a, price[a]
         low, high = min(best, partner[best]), max(best, partner[best])
-        heirs[i], parts[i] = low, high
-        _merge(low, high, m, cost, counts)
-        alive[high], price[high] = 0, np.inf
-        for a in range(m):
-            if alive[a] == 1:
-                if a == low or partner[a] == low or partner[a] == high:
-                    _find_partner(a, m, cost, partner, price)
-                elif cost[low, a] < price[a]:
-                    partner[a], price[a] = low, cost[low, a]
+        heirs[i], parts[i] = min(name[low], name[high]), max(name[low], name[high])
+        _merge(low, high, last, cost, counts)
+        name[low], name[high] = heirs[i], name[last]
+        counts[high], partner[high], price[high] = counts[last], partner[last], price[last]
+        for a in range(last):
+            # The merged cluster is nearer to none than the nearer of its parts was, so that
+            # those with other partners keep them.
+            other = partner[a]
+            lost = (other == low) | (other == high)
+            if lost or a == low:
+                _find_partner(a, last, cost, partner, price)
+            elif other == last:
+                partner[a] = high
 
 
 @inner
@@ -246,24 +266,33 @@ def _offer(b: int, m: int, cost: Floats, counts: Floats, partner: Ints, price: F
 
 @inner
 def _find_partner(a: int, m: int, cost: Floats, partner: Ints, price: Floats) -> None:
-    """Find the cheapest cluster to merge with; the first of equals."""
-    lowest, found = np.inf, -1
+    """Find the cheapest of m clusters to merge with; the first of equals."""
+    row, lowest, found = np.uint64(a), np.inf, -1
     for b in range(m):
-        if cost[a, b] < lowest:
-            lowest, found = cost[a, b], b
+        value = cost[row, np.uint64(b)]
+        if value < lowest:
+            lowest, found = value, b
     partner[a], price[a] = found, lowest
 
 
 @inner
-def _merge(low: int, high: int, m: int, cost: Floats, counts: Floats) -> None:
-    """Make a cluster a part of another one: the update of Lance and Williams for Ward's rule."""
+def _merge(low: int, high: int, last: int, cost: Floats, counts: Floats) -> None:
+    """Make a cluster a part of another one, and put the last one in its place.
+
+    Costs follow from the update of Lance and Williams for Ward's rule.
+    """
     one, two, between = counts[low], counts[high], cost[low, high]
-    for a in range(m):
+    heir, part, end = np.uint64(low), np.uint64(high), np.uint64(last)
+    for a in range(np.uint64(last + 1)):
         size = counts[a]
-        both = (one + size) * cost[low, a] + (two + size) * cost[high, a] - size * between
-        cost[low, a] = max(both / max(one + two + size, 1.0), 0.0)
+        both = (one + size) * cost[heir, a] + (two + size) * cost[part, a] - size * between
+        cost[heir, a] = max(both / max(one + two + size, 1.0), 0.0)
     counts[low] = one + two
-    cost[low, low] = cost[low, high] = np.inf
-    for a in range(m):
-        cost[a, low] = cost[low, a]
-        cost[a, high] = np.inf
+    cost[low, high] = cost[low, last]
+    for a in range(np.uint64(last)):
+        cost[part, a] = cost[end, a]
+    cost[high, low] = cost[low, high]
+    cost[low, low] = cost[high, high] = np.inf
+    for a in range(np.uint64(last)):
+        cost[a, heir] = cost[heir, a]
+        cost[a, part] = cost[part, a]

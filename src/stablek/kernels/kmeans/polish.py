@@ -35,7 +35,7 @@ def polish_tiles(work: TileRace, fit: Fit, n_passes: int) -> None:
     """Move single points of restart 0, whose labels are in row 0, in passes over all points."""
     n, k, tile = fit.n, fit.k, fit.tile
     centers, sums, points, labels = work.centers, work.sums, work.points, work.labels
-    distance, factor = work.distance, work.cost
+    distance, join, leave = work.distance, work.cost, work.columns
     weights, bias, scores, best, _, rows = work.scratch
     width = centers.shape[1]
     zero: Any = np.int64(0)  # a literal 0 would compile the callees once more
@@ -43,21 +43,19 @@ def polish_tiles(work: TileRace, fit: Fit, n_passes: int) -> None:
         n_moved = 0
         contrast(centers, zero, k, weights, bias, zero)
         for c in range(k):
-            factor[c] = sums[c, width] / (sums[c, width] + 1.0)
+            size = sums[c, width]
+            join[c] = size / (size + 1.0)
+            leave[c] = GAIN * size / (size - 1.0) if size > 1.0 else 0.0
         for t in range(tiles_of(n)):
             base = t * TILE
             count, lanes = min(TILE, n - base), lanes_of(n, t)
             score_rows(points, tile + t, width, lanes, weights, bias, zero, rows, k - 1, scores)
             _first_distances(points, tile + t, width, lanes, centers, distance)
-            _rivals(base, count, k, scores, factor, labels, distance, best)
-            for i in range(count):
-                own = labels[0, base + i]
-                size = sums[own, width]
-                score = scores[(own - 1) * TILE + i] if own > 0 else 0.0
-                # Written as a product, since the cluster may have only this point.
-                if best[i] * (size - 1.0) < GAIN * size * (distance[i] + 2.0 * score):
-                    x = place(tile, base + i, width)
-                    n_moved += _move(points, x, k, centers, sums, labels, base + i)
+            if _candidates(base, count, k, scores, join, leave, labels, distance, best) > 0:
+                for i in range(count):
+                    if best[i] < 0.0:
+                        x = place(tile, base + i, width)
+                        n_moved += _move(points, x, k, centers, sums, labels, base + i)
         if n_moved == 0:
             break
 
@@ -80,26 +78,42 @@ def _first_distances(
 
 
 @inner
-def _rivals(
+def _candidates(
     base: int,
     count: int,
     k: int,
     scores: Floats,
-    factor: Floats,
+    join: Floats,
+    leave: Floats,
     labels: Ints,
     distance: Floats,
     best: Floats,
-) -> None:
-    """What it would cost each point of a tile to join the best of the other clusters."""
-    first = np.uint64(base)
-    for i in range(np.uint64(count)):
-        best[i] = factor[0] * distance[i] if labels[0, first + i] != 0 else np.inf
+) -> int:
+    """Count the points of a tile that gain by a move; ``best`` is negative for them.
+
+    It is what a point pays to join the best of the other clusters, less what it saves by leaving
+    its own. Squared distances from center 0 are known, and the scores of all others.
+    """
+    first, n_lanes = np.uint64(base), np.uint64(count)
+    saved = np.uint64(len(scores) - TILE)  # no score is there
+    for i in range(n_lanes):
+        own, square = np.uint64(labels[0, first + i]), distance[i]
+        scores[saved + i], best[i] = leave[own] * square, np.inf
+        if own > 0:
+            at = (own - np.uint64(1)) * np.uint64(TILE) + i
+            scores[saved + i] += leave[own] * 2.0 * scores[at]
+            best[i] = join[0] * square
+            scores[at] = np.inf  # so that its own cluster is not a rival
     for c in range(1, k):
-        at, share = np.uint64((c - 1) * TILE), factor[c]
-        for i in range(np.uint64(count)):
+        at, share = np.uint64((c - 1) * TILE), join[c]
+        for i in range(n_lanes):
             cost = share * (distance[i] + 2.0 * scores[at + i])
-            better = (cost < best[i]) & (labels[0, first + i] != c)
-            best[i] = cost if better else best[i]
+            best[i] = min(cost, best[i]) + 0.0  # the sum prevents stores under a mask: slow
+    n_found = 0
+    for i in range(n_lanes):
+        best[i] -= scores[saved + i]
+        n_found += best[i] < 0.0
+    return n_found
 
 
 @inner

@@ -129,11 +129,12 @@ def make_race(lloyd: Any, copy_restart: Any, swap_centers: Any) -> Callable[...,
     return race
 
 
-def make_refit_race(lloyd: Any, copy_restart: Any, polish: Any) -> Callable[..., None]:
+def make_refit_race(lloyd: Any, adopt: Any, polish: Any) -> Callable[..., None]:
     """Make the race of refits from the kernels of one way.
 
-    ``polish(work, fit, n_passes)`` moves single points of the winner, restart 0. The other kernels
-    are those of `make_race`. The inertia of each start, or inf, is known on entry.
+    ``adopt(work, fit, source)`` copies centers, sums and, if they are held, labels of a restart to
+    restart 0. ``polish(work, fit, n_passes)`` moves single points of it. `make_race` explains
+    ``lloyd``. The inertia of each start, or inf, is known on entry.
     """
 
     @inner_inlined
@@ -143,12 +144,14 @@ def make_refit_race(lloyd: Any, copy_restart: Any, polish: Any) -> Callable[...,
         zero: Any = np.int64(0)  # a literal 0 would compile the callees once more
         stop, steps = zero + n_starts, parameters.max_iter
         for stage in range(2):
-            if stage == 1:  # one step leaves the labels of the winner in row 0
+            if stage == 1:
                 best = _best_restart(n_starts, fit.square, inertia)
                 if best > 0:
                     inertia[0] = inertia[best]
-                    copy_restart(work, fit, best, zero)
-                stop, steps = zero + 1, zero + 1
+                    adopt(work, fit, best)
+                if n_starts <= batch:
+                    break
+                stop, steps = zero + 1, zero + 1  # one step finds its labels anew
             for low in range(zero, stop, batch):
                 lloyd(work, fit, low, min(low + batch, stop), steps, limit)
         polish(work, fit, parameters.n_rounds)

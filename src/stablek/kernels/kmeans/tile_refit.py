@@ -13,6 +13,7 @@ from stablek.kernels.kmeans.merging import (
     Growth,
     Merging,
     cut,
+    fewest_left,
     make_grow,
     n_drawn,
     plan_mergers,
@@ -21,8 +22,7 @@ from stablek.kernels.kmeans.polish import polish_tiles
 from stablek.kernels.kmeans.race import REFIT_PATIENCE, Fit, make_refit_race
 from stablek.kernels.kmeans.records import Fits, KMeansParameters, PointSets
 from stablek.kernels.kmeans.starts import fetch, squared_distances
-from stablek.kernels.kmeans.tile_race import copy_restart
-from stablek.kernels.kmeans.tiles import TILE, place
+from stablek.kernels.kmeans.tiles import TILE, tiles_of
 from stablek.kernels.lean import inner, jit
 
 __all__ = ["refit_boxes", "refit_tiles"]
@@ -30,25 +30,56 @@ __all__ = ["refit_boxes", "refit_tiles"]
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 
+# Indices in the innermost loops are unsigned: numba tests a signed one for wrap-around.
+_TILE = np.uint64(TILE)
+
 _grow = make_grow(fetch, squared_distances)
 
 
 @inner
+def _merge_starts(
+    points: Floats,
+    tile: int,
+    n: int,
+    k: int,
+    n_starts: int,
+    growth: Growth,
+    merging: Merging,
+    means: Floats,
+) -> None:
+    """Plan the mergers of all starts, from the points that they have drawn."""
+    m, fewest = n_drawn(n, k), fewest_left(n, k)
+    for s in range(n_starts):
+        sums, sizes = growth.sums[s], growth.sizes[s]
+        _measure(points, tile, n, m, growth.label[s], sums, sizes, means, merging.cost)
+        plan_mergers(m, fewest, sizes, merging, growth.heirs[s], growth.parts[s])
+
+
+@inner
 def _measure(
-    points: Floats, tile: int, n: int, m: int, s: int, growth: Growth, means: Floats, gap: Floats
+    points: Floats,
+    tile: int,
+    n: int,
+    m: int,
+    label: Ints,
+    sums: Floats,
+    sizes: Floats,
+    means: Floats,
+    gap: Floats,
 ) -> None:
     """Find sums and sizes of the m clusters of a start, and the gaps between their means."""
-    label, sums, sizes = growth.label[s], growth.sums[s], growth.sizes[s]
     width = sums.shape[1]
     for c in range(m):
         sizes[c] = 0.0
         for j in range(width):
             sums[c, j] = 0.0
-    for i in range(n):
-        c, x = label[i], place(tile, i, width)
-        sizes[c] += 1.0
-        for j in range(width):
-            sums[c, j] += points[x + j * TILE]
+    for t in range(tiles_of(n)):
+        x, base = np.uint64((tile + t) * width * TILE), np.uint64(t * TILE)
+        for i in range(np.uint64(min(TILE, n - t * TILE))):
+            own = np.uint64(label[base + i])
+            sizes[own] += 1.0
+            for j in range(np.uint64(width)):
+                sums[own, j] += points[x + j * _TILE + i]
     for c in range(m):
         for j in range(width):
             means[j, c] = sums[c, j] / max(sizes[c], 1.0)
@@ -67,40 +98,88 @@ def _measure(
 
 
 @inner
-def _put_centers(
-    m: int,
-    k: int,
-    target: Ints,
-    sums: Floats,
-    sizes: Floats,
-    counts: Floats,
-    centers: Floats,
-    first: int,
-) -> float:
-    """Put k centers on the means of the merged clusters; return what they explain.
+def _put_centers(work: TileRace, fit: Fit, n_starts: int, growth: Growth, target: Ints) -> None:
+    """Make the merged clusters of all starts the first clusters of the restarts.
 
-    That is the sum of squares less the inertia. A center without points goes to the middle.
+    Their means are the centers. A center without points goes to the middle.
     """
-    width, explained = sums.shape[1], 0.0
-    for c in range(k):
-        counts[c] = 0.0
-        for j in range(width):
-            centers[first + c, j] = 0.0
-    for a in range(m):
-        counts[target[a]] += sizes[a]
-        for j in range(width):
-            centers[first + target[a], j] += sums[a, j]
-    for c in range(k):
-        for j in range(width):
-            total = centers[first + c, j]
-            centers[first + c, j] = total / max(counts[c], 1.0)
-            explained += total * centers[first + c, j]
-    return explained
+    n, k, m = fit.n, fit.k, n_drawn(fit.n, fit.k)
+    centers, sums, labels = work.centers, work.sums, work.labels
+    width, held = centers.shape[1], _holds_labels(work)
+    for s in range(n_starts):
+        first, explained = s * work.stride, 0.0
+        parts, sizes, label = growth.sums[s], growth.sizes[s], growth.label[s]
+        cut(m, k, growth.heirs[s], growth.parts[s], target)
+        for c in range(first, first + k):
+            for j in range(width + 1):
+                sums[c, j] = 0.0
+        for a in range(m):
+            c = first + target[a]
+            for j in range(width):
+                sums[c, j] += parts[a, j]
+            sums[c, width] += sizes[a]
+        for c in range(first, first + k):
+            share = 1.0 / max(sums[c, width], 1.0)
+            for j in range(width):
+                centers[c, j] = share * sums[c, j]
+                explained += centers[c, j] * sums[c, j]
+        work.inertia[s] = fit.square - explained
+        row = np.uint64(s)
+        for i in range(np.uint64(n if held else 0)):
+            labels[row, i] = target[np.uint64(label[i])]
+
+
+@inner
+def _holds_labels(work: TileRace) -> bool:
+    """Whether all restarts have room for their labels; where points are many, they share it."""
+    return len(work.labels) == len(work.inertia)
+
+
+@inner
+def _forget_labels(work: TileRace, fit: Fit, s: int, row: int) -> None:
+    """Let a restart, whose labels are in some row, begin without them: from its centers."""
+    for c in range(s * work.stride, s * work.stride + fit.k):
+        for j in range(work.sums.shape[1]):
+            work.sums[c, j] = 0.0
+    for i in range(0, fit.n, TILE):
+        work.labels[row, i] = -1
+
+
+@inner
+def _guide(work: TileRace, fit: Fit, s: int, centers: Floats, first: int) -> None:
+    """Make given centers restart s."""
+    for c in range(fit.k):
+        for j in range(centers.shape[1]):
+            work.centers[s * work.stride + c, j] = centers[first + c, j]
+    work.inertia[s] = np.inf  # not known, so the first step does not drop it
+    if _holds_labels(work):
+        _forget_labels(work, fit, s, s)
+
+
+@inner
+def _adopt(work: TileRace, fit: Fit, source: int) -> None:
+    """Make a restart the winner: restart 0."""
+    centers, sums, labels, at = work.centers, work.sums, work.labels, source * work.stride
+    for c in range(fit.k):
+        for j in range(centers.shape[1]):
+            centers[c, j], sums[c, j] = centers[at + c, j], sums[at + c, j]
+        sums[c, centers.shape[1]] = sums[at + c, centers.shape[1]]
+    for i in range(fit.n if source < len(labels) else 0):
+        labels[0, i] = labels[source, i]
 
 
 def _make_kernel(compact: bool) -> Callable[..., None]:
     """Make the race for sets with or without compact tiles."""
-    race = make_refit_race(make_lloyd(compact, REFIT_PATIENCE, 0), copy_restart, polish_tiles)
+    lloyd = make_lloyd(compact, REFIT_PATIENCE, 0, entered=True)
+
+    @inner
+    def run(work: TileRace, fit: Fit, low: int, high: int, max_iter: int, limit: float) -> None:
+        if not _holds_labels(work):
+            for s in range(low, high):
+                _forget_labels(work, fit, s, s - low)
+        lloyd(work, fit, low, high, max_iter, limit)
+
+    race = make_refit_race(run, _adopt, polish_tiles)
 
     @inner
     def refit(
@@ -114,8 +193,8 @@ def _make_kernel(compact: bool) -> Callable[..., None]:
         centers: Floats,
     ) -> None:
         seed, n_init, plus_plus = parameters.seed, parameters.n_init, parameters.plus_plus
-        points, stride, raced = sets.points, work.stride, work.centers
-        target, cost, width = merging.target, work.cost, raced.shape[1]
+        points, raced = sets.points, work.centers
+        width = raced.shape[1]
         for f in range(len(fits.k_values)):
             which, k, first = fits.sets[f], fits.k_values[f], fits.first_center[f]
             n, tile = sets.sizes[which], sets.tile_starts[which]
@@ -123,24 +202,17 @@ def _make_kernel(compact: bool) -> Callable[..., None]:
                 for s in range(n_init):
                     growth.drawn[s] = 0
             if k > 1:
-                m, square = n_drawn(n, k), sets.square[which]
-                for s in range(n_init):
-                    heirs, parts = growth.heirs[s], growth.parts[s]
-                    if growth.drawn[s] != m:
-                        _grow(points, growth.center, tile, n, m, plus_plus, seed, s, growth)
-                        _measure(points, tile, n, m, s, growth, means, merging.cost)
-                        plan_mergers(m, growth.sizes[s], merging, heirs, parts)
-                    cut(m, k, heirs, parts, target)
-                    sums, sizes = growth.sums[s], growth.sizes[s]
-                    known = _put_centers(m, k, target, sums, sizes, cost, raced, s * stride)
-                    work.inertia[s] = square - known
-                guided = not np.isnan(centers[first, 0])
-                for c in range(k if guided else 0):
-                    for j in range(width):
-                        raced[n_init * stride + c, j] = centers[first + c, j]
-                work.inertia[n_init] = np.inf  # not known, so the first step does not drop it
-                n_starts = n_init + 1 if guided else n_init
-                race(work, Fit(n, k, square, tile, parameters.spherical), parameters, n_starts)
+                fit = Fit(n, k, sets.square[which], tile, parameters.spherical)
+                m = n_drawn(n, k)
+                if n_init > 0 and growth.drawn[0] != m:
+                    _grow(points, growth.center, tile, n, m, plus_plus, seed, n_init, growth)
+                    _merge_starts(points, tile, n, k, n_init, growth, merging, means)
+                _put_centers(work, fit, n_init, growth, merging.target)
+                n_starts = n_init
+                if not np.isnan(centers[first, 0]):
+                    _guide(work, fit, n_init, centers, first)
+                    n_starts += 1
+                race(work, fit, parameters, n_starts)
             for c in range(k):
                 for j in range(width):
                     centers[first + c, j] = raced[c, j] if k > 1 else 0.0

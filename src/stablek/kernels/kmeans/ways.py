@@ -58,9 +58,9 @@ def n_merged_starts(n_init: int) -> int:
     Examples
     --------
     >>> [n_merged_starts(n_init) for n_init in (1, 2, 10, 35)]
-    [1, 2, 3, 6]
+    [1, 2, 3, 5]
     """
-    return min(n_init, 2 + n_init // 8)
+    return min(n_init, 2 + n_init // 10)
 
 
 def shares_pairs(n: int, n_features: int) -> bool:
