@@ -104,7 +104,7 @@ np.testing.assert_array_equal(*scores)
 print(trees)
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
-axes[0].scatter(*X.T, s=10, c=stadion.labels_, cmap="tab10")
+axes[0].scatter(*X.T, s=10, c=stadion.labels_, cmap="tab10", vmax=9)
 axes[0].set_title(f"{stadion.n_clusters_} clusters")
 axes[1].barh(list(trees), list(trees.values()))
 axes[1].set_title("trees that were built")
