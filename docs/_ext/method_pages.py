@@ -223,6 +223,7 @@ $$
 ```{{eval-rst}}
 .. plot::
    :context: reset
+   :include-source: false
    :alt: A data set on which {name} finds the true number of clusters, and its scores.
 
    from method_pictures import draw_win
@@ -235,6 +236,7 @@ $$
 ```{{eval-rst}}
 .. plot::
    :context: close-figs
+   :include-source: false
    :alt: A data set on which {name} does not find the true number of clusters.
 
    from method_pictures import draw_failure
