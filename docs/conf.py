@@ -74,7 +74,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"__init__\.py|conftest\.py",
     "subsection_order": [f"../examples/{section}" for section in SECTIONS],
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.StartThenName",
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

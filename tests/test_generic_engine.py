@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from stablek import Stadion
+from stablek.engines import GenericEngine
 from stablek.seeding import noise, seed
 
 N_DRAWS, EPSILONS, OMEGA, KS = 3, np.array([0.0, 0.3, 0.9]), (2, 3), (1, 2, 3, 4)
@@ -128,3 +129,34 @@ class SignClusterer(KMeans):
 def test_an_estimator_that_does_not_cluster_is_named(rng):
     with pytest.raises(TypeError, match="PCA has neither labels_ nor predict"):
         Stadion(PCA(), k_range=[1, 2], omega=[2]).fit(rng.normal(size=(20, 3)))
+
+
+class BringsEngine(AgglomerativeClustering):
+    """A clusterer with an engine of its own, which counts what it is asked for."""
+
+    asked = 0
+
+    def __stablek_engine__(self):
+        if self.linkage == "single":
+            return None
+        return CountingEngine(self, "n_clusters")
+
+
+class CountingEngine(GenericEngine):
+    prefer = "threads"
+
+    def references(self, X, requests, entropy, *, keep_models=True):
+        BringsEngine.asked += 1
+        return super().references(X, requests, entropy, keep_models=keep_models)
+
+
+@pytest.mark.parametrize("linkage, used", [("ward", True), ("single", False)])
+def test_clusterer_brings_its_engine(blobs, linkage, used):
+    settings = {"k_range": KS, "omega": OMEGA, "n_perturbations": 2, "one_cluster": "never"}
+    BringsEngine.asked = 0
+    found = Stadion(BringsEngine(linkage=linkage), **settings, random_state=0).fit(blobs)
+    assert (BringsEngine.asked > 0) == used
+    BringsEngine.asked = 0
+    plain = GenericStadion(BringsEngine(linkage=linkage), **settings, random_state=0).fit(blobs)
+    assert BringsEngine.asked == 0
+    np.testing.assert_array_equal(found.stadion_paths_, plain.stadion_paths_)

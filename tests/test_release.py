@@ -41,7 +41,7 @@ def test_lower_bound_is_the_version_that_is_tested(name, bound):
 
 def test_citation_has_the_version():
     assert f"\nversion: {stablek.__version__}\n" in text("CITATION.cff")
-    assert PROJECT["dynamic"] == ["version"]
+    assert "version" in PROJECT["dynamic"]
 
 
 def test_the_readme_names_tests_that_exist():

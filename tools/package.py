@@ -56,9 +56,10 @@ def environment(folder: Path, *packages: str) -> Path:
 
 
 def run(python: Path, *arguments: str, cwd: Path | None = None) -> str:
-    """Run Python; its output goes to the terminal only if it fails."""
+    """Run Python without the caller's path; its output is shown only if it fails."""
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [str(python), *arguments], cwd=cwd, capture_output=True, text=True, check=False
+        [str(python), *arguments], cwd=cwd, env=clean, capture_output=True, text=True, check=False
     )
     if done.returncode:
         sys.exit(f"{' '.join(arguments)}\n{done.stdout}\n{done.stderr}")
@@ -71,6 +72,7 @@ def check_contents(version: str) -> Path:
     (sdist,) = DIST.glob(f"stablek-{version}.tar.gz")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
+        metadata = archive.read(f"stablek-{version}.dist-info/METADATA").decode()
     ours = {
         path.relative_to(SOURCE.parent).as_posix()
         for path in SOURCE.rglob("*")
@@ -79,6 +81,9 @@ def check_contents(version: str) -> Path:
     packed = {name for name in names if not name.startswith(f"stablek-{version}.dist-info/")}
     if packed != ours:
         sys.exit(f"the wheel differs from src/stablek in {sorted(packed ^ ours)}")
+    relative = re.findall(r"\]\((?!https?://|#)([^)]+)\)", metadata)
+    if relative or "](https://" not in metadata:
+        sys.exit(f"links of the README that PyPI cannot follow: {relative}")
     with tarfile.open(sdist) as archive:
         parts = {name.split("/")[1] for name in archive.getnames() if "/" in name}
     if not {"src", "tests", "pyproject.toml", "LICENSE"} <= parts or "study" in parts:

@@ -26,13 +26,14 @@ def engine_for(
     Parameters
     ----------
     clusterer : estimator
-        Not changed.
+        Not changed. It may bring its own engine: its method ``__stablek_engine__()`` returns an
+        `Engine`, or None for the generic one.
     param_name : str
         The parameter that is searched.
     values_are_k : bool
         Whether its values are numbers of clusters.
     engine : {"auto", "generic"}
-        "generic" never takes a fast engine.
+        "generic" never takes a fast engine, nor one that the clusterer brings.
 
     Examples
     --------
@@ -48,6 +49,9 @@ def engine_for(
 
 
 def _fast_engine(clusterer: Any) -> Engine | None:
+    if hasattr(clusterer, "__stablek_engine__"):
+        brought: Engine | None = clusterer.__stablek_engine__()
+        return brought
     # Imported here: numba is loaded by those who use it only.
     if isinstance(clusterer, KMeans):
         from stablek.engines import kmeans
