@@ -47,7 +47,7 @@ screenshots: docs-test
 # Lines of the library that the tests run, kernels left out: numba compiles those.
 coverage: $(READY)
 	$(BIN)/pytest -n 2 -m "not browser and not docs" --cov --cov-report=term --cov-fail-under=$(FLOOR)
-FLOOR ?= 90
+FLOOR ?= 97
 
 # Builds sdist and wheel, installs the wheel in a new environment and uses it.
 package:

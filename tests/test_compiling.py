@@ -308,7 +308,7 @@ def test_lean_kernels_allocate_and_return_no_arrays(cache):
     values = np.arange(6.0)[::2]
     assert lean.jit(twice)(values, 0.5) == values.sum() == 9.0
     for wrong in (lambda x: np.empty(3)[0], lambda x: (x + x)[0], lambda x: x[1:], lambda x: (x,)):
-        with pytest.raises((numba.core.errors.TypingError, TypeError)):
+        with pytest.raises((numba.core.errors.NumbaError, TypeError)):
             lean.jit(wrong)(np.ones(3))
 
 
