@@ -66,7 +66,8 @@ def _title(name: str) -> str:
     if name == "default":
         return "defaults"
     key, _, value = name.partition("=")
-    return _TITLES[key].format(value)
+    title = _TITLES[key].format(value)
+    return title.removesuffix("s") if value == "1" else title
 
 
 def _rate(found: np.ndarray) -> str | None:
