@@ -187,7 +187,7 @@ def test_the_sets_that_are_measured_first_do_not_depend_on_how_many_follow():
 
 def test_many_rows_are_sampled():
     X = make_blobs(5000, centers=[[0, 0], [9, 0]], random_state=0)[0]
-    assert structure_test(X, **FAST).n_rows == 1000
+    assert structure_test(X, **FAST).n_rows == 2000
     found = structure_test(X, **FAST, max_test_rows=200)
     assert found.n_rows == 200
     assert found.rejected
@@ -226,6 +226,25 @@ def test_kmeans_is_used_if_not(options):
     fitted = Stadion(**options, k_range=[1, 2, 3], n_perturbations=2, random_state=0).fit(CLEAR)
     own = structure_test(CLEAR, k_range=[2, 3], random_state=0)
     assert fitted.structure_pvalue_ == own.pvalue
+
+
+# Four rows for each parameter of two components: with 6 features, a covariance has 21 of them.
+@pytest.mark.parametrize(
+    ("covariance_type", "least"),
+    [("full", 4 * 55), ("tied", 4 * 34), ("diag", 4 * 25), ("spherical", 4 * 15)],
+)
+def test_mixtures_with_few_rows_are_tested_by_kmeans(covariance_type, least):
+    mixture = GaussianMixture(covariance_type=covariance_type)
+    X = np.random.default_rng(0).normal(size=(least, 6))
+    options = {"n_reference_sets": 4, "random_state": 0}
+    for rows, own in ((X, mixture), (X[1:], None)):
+        fitted = Stadion(mixture, k_range=[1, 2, 3], n_perturbations=1, **options).fit(rows)
+        expected = structure_test(rows, own, k_range=[2, 3], **options)
+        np.testing.assert_array_equal(fitted.structure_test_.stadion_paths, expected.stadion_paths)
+    # Rows beyond max_test_rows do not count.
+    sampled = Stadion(mixture, k_range=[1, 2], max_test_rows=least - 1, **options).fit(X)
+    by_kmeans = structure_test(X, k_range=[2], max_test_rows=least - 1, **options)
+    assert sampled.structure_pvalue_ == by_kmeans.pvalue
 
 
 def test_another_clusterer_can_be_named():

@@ -19,6 +19,7 @@ __all__ = [
     "SVDGaussianMixture",
     "hierarchical_labels",
     "hierarchy_rows",
+    "n_parameters",
     "start_from_labels",
 ]
 
@@ -257,3 +258,16 @@ class KMeansGaussianMixture(_StartedGaussianMixture):
     def _clusters(self, X: Floats) -> tuple[Floats, Ints]:
         kmeans = KMeans(self.n_components, n_init=self.n_init, random_state=self.random_state)
         return X, kmeans.fit(X).labels_
+
+
+def n_parameters(covariance_type: str, k: int, p: int) -> int:
+    """Free parameters of a mixture of k components with p features.
+
+    Examples
+    --------
+    >>> [n_parameters(kind, 3, 2) for kind in ("full", "tied", "diag", "spherical")]
+    [17, 11, 14, 11]
+    """
+    pairs = p * (p + 1) // 2
+    covariances = {"full": k * pairs, "tied": pairs, "diag": k * p, "spherical": k}
+    return covariances[covariance_type] + k * p + k - 1

@@ -108,48 +108,49 @@ def compute(task: Task) -> dict[str, Any]:
 
 def _stadion(task: Task, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """Stadion with default settings, or with the paper's rule for K = 1; and the oracle."""
-    rule = "crossing" if task.fit == "crossing" else "never"
+    shares_test = task.algorithm != "gmm_best"  # Ward's test uses the partitions of K-means
+    rule = "crossing" if task.fit == "crossing" else "never" if shares_test else "test"
+    tested = {name: task.common[name] for name in ("alpha", "n_reference_sets") if rule == "test"}
     started = perf_counter()
     model = Stadion(
         data.clusterer(task.algorithm, task.common["n_init"]),
         k_range=range(1, task.common["k_max"] + 1),
         one_cluster=rule,
         random_state=task.seed,
+        **tested,
     ).fit(X)
-    details = {}
-    if rule == "never":
-        details["pvalue"] = _pvalue(task)
+    pvalue = _pvalue(task) if rule == "never" else float(model.structure_pvalue_)
     seconds = perf_counter() - started
-    outcomes = {}
-    names = CROSSING if rule == "crossing" else DEFAULT
-    for method, aggregation in zip(names, AGGREGATIONS, strict=True):
-        k = int(model.reselect(aggregation=aggregation).best_value)
-        if rule == "never" and details["pvalue"] > task.common["alpha"]:
-            k = 1
-        outcomes[method] = {"k": k, "seconds": seconds, "details": details}
-    if rule == "never":
-        outcomes["oracle"] = _oracle(task, y, model)
-    return outcomes
+    if rule == "crossing":
+        return _answers(model, CROSSING, False, {"seconds": seconds, "details": {}})
+    outcome = {"seconds": seconds, "details": {"pvalue": pvalue}}
+    answers = _answers(model, DEFAULT, pvalue > task.common["alpha"], outcome)
+    return answers | {"oracle": _oracle(task, y, model)}
+
+
+def _answers(
+    model: Stadion, names: tuple[str, ...], one_cluster: bool, outcome: dict[str, Any]
+) -> dict[str, Any]:
+    """Outcome of each aggregation with its K, which is 1 if that is known already."""
+    best = [model.reselect(aggregation=aggregation).best_value for aggregation in AGGREGATIONS]
+    return {
+        name: {"k": 1 if one_cluster else int(k), **outcome}
+        for name, k in zip(names, best, strict=True)
+    }
 
 
 def _pvalue(task: Task) -> float:
     """p-value of the structure test of Stadion: the same for K-means and for Ward."""
-    n_sets, k_max = task.common["n_reference_sets"], task.common["k_max"]
-    options = (task.common["alpha"], n_sets, k_max)
-    if task.algorithm == "gmm_best":
-        return _test(task.dataset, task.seed, task.common["n_init"], *options)
-    return _test(task.dataset, task.seed, None, *options)
+    common = task.common
+    options = (common["alpha"], common["n_reference_sets"], common["k_max"])
+    return _test(task.dataset, task.seed, *options)
 
 
 @lru_cache(maxsize=4)
-def _test(
-    dataset: str, seed: int, n_init: int | None, alpha: float, n_sets: int, k_max: int
-) -> float:
+def _test(dataset: str, seed: int, alpha: float, n_sets: int, k_max: int) -> float:
     X, _ = data.load(dataset, seed)
-    own = None if n_init is None else data.clusterer("gmm_best", n_init)
     found = structure_test(
         X,
-        own,
         k_range=range(2, k_max + 1),
         alpha=alpha,
         n_reference_sets=n_sets,

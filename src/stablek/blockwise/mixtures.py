@@ -21,7 +21,7 @@ from stablek.engines.packing import scaled_noise
 from stablek.mixture import SINGULAR
 from stablek.paths import PathGroups
 
-__all__ = ["MOST_FEATURES", "BlockMixtures", "n_parameters"]
+__all__ = ["MOST_FEATURES", "BlockMixtures"]
 
 MOST_FEATURES = 32
 """Features up to which full and tied covariances run on blocks: a pass sums up whole matrices."""
@@ -326,16 +326,3 @@ class BlockMixtures:
             converged=self.converged | rests,
         )
         return models, stepped & ~rests
-
-
-def n_parameters(covariance_type: str, k: int, p: int) -> int:
-    """Free parameters of a mixture of k components with p features.
-
-    Examples
-    --------
-    >>> [n_parameters(kind, 3, 2) for kind in ("full", "tied", "diag", "spherical")]
-    [17, 11, 14, 11]
-    """
-    pairs = p * (p + 1) // 2
-    covariances = {"full": k * pairs, "tied": pairs, "diag": k * p, "spherical": k}
-    return covariances[covariance_type] + k * p + k - 1

@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from stablek.engines.mixture_component import Component, row_blocks
 from stablek.engines.subspace import Subspace
 from stablek.kernels.packed import PackedGroups
-from stablek.mixture import SINGULAR
+from stablek.mixture import SINGULAR, n_parameters
 
 __all__ = ["Components", "WideFitter", "WideMixture", "wide_agreements"]
 
@@ -144,10 +144,9 @@ class WideMixture:
     def bic(self, X: Floats) -> float:
         """Bayesian information criterion of the mixture; lower is better."""
         n, p = X.shape
-        k = len(self.components)
-        n_parameters = k * p * (p + 1) // 2 + k * p + k - 1
+        penalty = n_parameters("full", len(self.components), p) * np.log(n)
         logs = self.log_densities(Components(X, 0.0, keeps=False))
-        return float(n_parameters * np.log(n) - 2.0 * logsumexp(logs, axis=0).sum())
+        return float(penalty - 2.0 * logsumexp(logs, axis=0).sum())
 
 
 class WideFitter:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 
 from stablek.execution import run
+from stablek.mixture import n_parameters
 from stablek.selectors.blockwise import BlockReference, no_blocks
 from stablek.selectors.criterion import CriterionSelector, Verdict, best_value
 from stablek.selectors.reference import Reference
@@ -82,8 +83,6 @@ class BIC(CriterionSelector):
     def _judge_blocks(
         self, reference: BlockReference, models: Any, k_values: tuple[int, ...]
     ) -> Verdict:
-        from stablek.blockwise.mixtures import n_parameters
-
         blocks, kind = reference.blocks, reference.sample.clusterer.covariance_type
         likelihoods = dict(
             zip(models.layout.whole, models.log_likelihoods(blocks).tolist(), strict=True)

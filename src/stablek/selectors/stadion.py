@@ -90,9 +90,9 @@ class Stadion(BaseSelector):
     reference_sets : "auto", str, callable or sequence of them, default="auto"
         Kinds of reference sets, as for `stablek.structure_test`.
     test_clusterer : estimator, default=None
-        Whose partitions the structure test uses. None is ``clusterer`` if it extends, else
-        K-means.
-    max_test_rows : int, default=1000
+        Whose partitions the structure test uses. None is ``clusterer`` if it extends and has
+        rows enough (a mixture needs four for each parameter of two components), else K-means.
+    max_test_rows : int, default=2000
         The structure test samples more rows than this.
     max_rows_in_memory : int, default=1_000_000
         Data in files or on a cluster that have more rows are read in blocks.
@@ -193,7 +193,7 @@ class Stadion(BaseSelector):
         n_reference_sets: int = 50,
         reference_sets: Any = "auto",
         test_clusterer: Any = None,
-        max_test_rows: int = 1000,
+        max_test_rows: int = 2000,
         max_rows_in_memory: int = 1_000_000,
         sample_rows: int = 100_000,
         max_passes: int = 20,

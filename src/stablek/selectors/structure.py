@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
 
 from stablek import seeding, validation
 from stablek.engines import Setting
+from stablek.mixture import n_parameters
 from stablek.reference_sets import resolve_reference_sets
 from stablek.results import StructureTest
 from stablek.selectors.reference import Reference, make_reference
@@ -45,6 +47,9 @@ Floats = NDArray[np.float64]
 LEAST_ROWS = 10
 N_INIT = 4
 N_EPSILONS = 10
+ROWS_PER_PARAMETER = 4
+"""Of a mixture of two components. With fewer rows it fits any points so closely that its stability
+varies too much from one reference set to the next."""
 
 
 def structure_test(
@@ -55,7 +60,7 @@ def structure_test(
     alpha: float = 0.05,
     n_reference_sets: int = 50,
     reference_sets: Any = "auto",
-    max_test_rows: int = 1000,
+    max_test_rows: int = 2000,
     n_perturbations: int = N_DRAWS,
     n_epsilons: int = N_EPSILONS,
     relabel: Literal["auto", "refit", "extend", "predict"] = "auto",
@@ -91,7 +96,7 @@ def structure_test(
         "auto" is "box", "copula" and "sources"; for `stablek.SphericalKMeans` also "angular".
         Or names in `stablek.reference_sets.REFERENCE_SETS`, or functions ``f(X, rng)`` that return
         an array of the shape of X.
-    max_test_rows : int, default=1000
+    max_test_rows : int, default=2000
         More rows are sampled, for X and the reference sets alike.
     n_perturbations : int, default=4
         Noisy copies of X, and of each reference set, at each noise level.
@@ -201,7 +206,7 @@ def run_on_data(
 
 
 def test_for(selector: Any, reference: Reference, setting: Setting) -> StructureTest | None:
-    """The test that a `Stadion` asks for: by its clusterer if that extends, else by K-means."""
+    """The test that a `Stadion` asks for: by its clusterer if that suits, else by K-means."""
     k_values = selector.k_values_.tolist() if reference.values_are_k else list(range(2, 11))
     if selector.one_cluster != "test" or max(k_values) < 2:
         return None
@@ -222,14 +227,24 @@ def test_for(selector: Any, reference: Reference, setting: Setting) -> Structure
         n_jobs=selector.n_jobs,
         verbose=selector.verbose,
     )
-    extends = setting.relabel != "refit" and reference.values_are_k
-    if selector.test_clusterer is not None or not extends:
+    own = setting.relabel != "refit" and reference.values_are_k
+    n_rows = min(len(reference.X), selector.max_test_rows)
+    own = own and _enough_rows_for(reference.clusterer, n_rows, reference.X.shape[1])
+    if selector.test_clusterer is not None or not own:
         return test(selector.test_clusterer)
     try:
         return test(reference.clusterer, relabel=setting.relabel)
     except CannotClusterError as error:
         warn_user(f"The structure test uses K-means: {error}")
         return test(None)
+
+
+def _enough_rows_for(clusterer: Any, n_rows: int, n_features: int) -> bool:
+    """Whether a clusterer's partitions can be tested: mixtures need rows for their parameters."""
+    if not isinstance(clusterer, GaussianMixture):
+        return True
+    parameters = n_parameters(clusterer.covariance_type, 2, n_features)
+    return n_rows >= ROWS_PER_PARAMETER * parameters
 
 
 def check_test_for(selector: Any, X: Floats) -> None:
