@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from stablek.engines.base import Engine, Setting
 from stablek.execution import run
 from stablek.results import Partition
-from stablek.similarity import contingency
+from stablek.similarity import count_table
 
 __all__ = ["point_stability"]
 
@@ -70,10 +70,18 @@ def _kept(
 
 def _matched(reference: Ints, labels: Ints) -> NDArray[np.bool_]:
     """Whether the matching pairs each point's label with its reference label."""
-    _, rows = np.unique(reference, return_inverse=True)
-    _, columns = np.unique(labels, return_inverse=True)
-    table = contingency(rows, columns)
-    partner = np.full(table.shape[0], -1)
+    (rows, n_rows), (columns, n_columns) = _codes(reference), _codes(labels)
+    table = count_table(rows, columns, n_rows, n_columns)
+    partner = np.full(n_rows, -1)
     matched_rows, matched_columns = linear_sum_assignment(table, maximize=True)
     partner[matched_rows] = matched_columns
     return np.asarray(partner[rows] == columns)
+
+
+def _codes(labels: Ints) -> tuple[Ints, int]:
+    """Labels that count from 0, and a bound of them. Most labels begin at 0 or -1 already."""
+    low, high = int(labels.min()), int(labels.max())
+    if high - low > len(labels):
+        values, labels = np.unique(labels, return_inverse=True)
+        low, high = 0, len(values) - 1
+    return labels.astype(np.intp) - low, high - low + 1

@@ -4,6 +4,8 @@
   kernel that contains a copy of it. A kernel runs its own copies, so the first time is wasted.
   With `InnerCompiler`, an inner function ends as LLVM code, and the kernels optimize their copies.
   So a process that compiles and one that reads the cache run the same machine code.
+- numba simplifies each function before it joins those that it calls, which saves memory. Our
+  kernels are small, and all of it happens again when they are optimized.
 - numba looks for closures, for functions to inline and for expressions of whole arrays, and goes
   through the whole function again after each search. A kernel that allocates no arrays
   (`stablek.kernels.lean`) has none of these: numba refuses to compile what allocates.
@@ -50,11 +52,21 @@ def _holds_arrays(kind: Any) -> bool:
     return isinstance(kind, types.Array) or any(map(_holds_arrays, getattr(kind, "types", ())))
 
 
+class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of one kernel, which is optimized once, with all that it calls."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+
 class KernelCompiler(_LeanCompiler):
     """numba's compiler without garbage collection: a ``pipeline_class`` for ``njit``."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function, as numba does."""
+        if self.state.library is None and not self.state.flags.nrt:
+            self.state.library = _KernelLibrary(self.state.targetctx.codegen(), func.__qualname__)
+            self.state.library.enable_object_caching()
         enabled = gc.isenabled()
         gc.disable()
         try:
@@ -64,7 +76,7 @@ class KernelCompiler(_LeanCompiler):
                 gc.enable()
 
 
-class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _InnerLibrary(_KernelLibrary):
     """The LLVM code of one function and of those that it calls."""
 
     def _optimize_final_module(self) -> None:
