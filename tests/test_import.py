@@ -1,5 +1,6 @@
 """Importing stablek stays light."""
 
+import gc
 import subprocess
 import sys
 
@@ -59,3 +60,24 @@ assert "scipy.stats._stats_py" in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_garbage_collection_rests_in_a_process_of_our_own_only(tmp_path):
+    file = tmp_path / "points.csv"
+    file.write_text("x,y\n" + "".join(f"{i % 2 * 9 + i / 50},{i % 7}\n" for i in range(40)))
+    code = f"""
+import atexit, gc, sys
+argv = ["test", {str(file)!r}, "--reference-sets", "4"]
+atexit.register(lambda: print("frozen" if gc.get_freeze_count() else "free", *gc.get_threshold()))
+from stablek.cli import main
+given = sys.argv[1:] == ["given"]
+sys.argv = ["stablek", *argv]
+assert main(argv if given else None) == 0
+"""
+    last = {}
+    for how in ("given", "own"):
+        done = subprocess.run([sys.executable, "-c", code, how], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        last[how] = done.stdout.splitlines()[-1].split()
+    assert last["given"][:2] == ["free", str(gc.get_threshold()[0])]
+    assert last["own"][:2] == ["frozen", "100000"]

@@ -1,5 +1,6 @@
 """The estimator: its parameters, its data and its attributes."""
 
+import itertools
 import os
 import pickle
 import subprocess
@@ -29,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 from stablek import Stadion
 from stablek.perturbations import PERTURBATIONS, Draw, perturb
+from stablek.points import _matched
 from stablek.seeding import entropy_of
 from stablek.similarity import SIMILARITIES
 
@@ -420,3 +422,20 @@ def test_a_fit_in_a_forked_child_ends():
     environment = {**os.environ, "OMP_NUM_THREADS": "2"}
     command = [sys.executable, "-W", "ignore", "-c", script]
     subprocess.run(command, check=True, timeout=300, env=environment)
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], [-1, 4, 2], [-(10**15), 10**15, 7]])
+def test_refitted_labels_are_matched_whatever_their_names(names):
+    rng = np.random.default_rng(0)
+    reference = rng.integers(-1, 3, 60)
+    labels = np.where(rng.random(60) < 0.8, (reference + 1) % 3, rng.integers(0, 3, 60))
+    values = np.unique(reference)
+    pairings = itertools.permutations([*range(3), None], len(values))
+    most = max(
+        sum(((reference == v) & (labels == own)).sum() for v, own in zip(values, p, strict=True))
+        for p in pairings
+    )
+    kept = _matched(reference, np.array(names)[labels])
+    assert kept.sum() == most
+    for value in values:  # one label for each reference label
+        assert len(np.unique(labels[kept & (reference == value)])) <= 1
