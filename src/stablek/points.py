@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from stablek.engines.base import Engine, Setting
+from stablek.engines.packing import count_from_zero
 from stablek.execution import run
 from stablek.results import Partition
 from stablek.similarity import count_table
@@ -70,18 +71,12 @@ def _kept(
 
 def _matched(reference: Ints, labels: Ints) -> NDArray[np.bool_]:
     """Whether the matching pairs each point's label with its reference label."""
-    (rows, n_rows), (columns, n_columns) = _codes(reference), _codes(labels)
+    n = len(reference)
+    both = np.concatenate([reference, labels], dtype=np.intp)
+    n_rows, n_columns = count_from_zero(both, np.array([0, n]), np.array([n, n]))
+    rows, columns = both[:n], both[n:]
     table = count_table(rows, columns, n_rows, n_columns)
     partner = np.full(n_rows, -1)
     matched_rows, matched_columns = linear_sum_assignment(table, maximize=True)
     partner[matched_rows] = matched_columns
     return np.asarray(partner[rows] == columns)
-
-
-def _codes(labels: Ints) -> tuple[Ints, int]:
-    """Labels that count from 0, and a bound of them. Most labels begin at 0 or -1 already."""
-    low, high = int(labels.min()), int(labels.max())
-    if high - low > len(labels):
-        values, labels = np.unique(labels, return_inverse=True)
-        low, high = 0, len(values) - 1
-    return labels.astype(np.intp) - low, high - low + 1

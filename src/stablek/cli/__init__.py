@@ -78,8 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _collect_seldom() -> None:
     """Let Python's garbage collector rest while packages are imported and when the process ends.
 
-    It goes through a million objects that stay until the end, which takes a third of the time of a
-    small `select`.
+    It would search the same objects again and again, all of which stay until the end. That takes
+    a quarter of the time of a small `select`.
     """
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)

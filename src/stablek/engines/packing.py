@@ -14,7 +14,7 @@ from stablek.kernels.packed import PackedGroups
 from stablek.results import Group
 from stablek.similarity import Agreement
 
-__all__ = ["additive_noise", "pack", "scaled_noise", "unpack"]
+__all__ = ["additive_noise", "count_from_zero", "pack", "scaled_noise", "unpack"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -43,7 +43,7 @@ def pack(groups: Sequence[Group], n_samples: int) -> PackedGroups:
         partition_starts=_starts([len(group.partitions) for group in groups]),
         labels=labels,
         label_starts=label_starts,
-        n_labels=_from_zero(labels, label_starts[:-1], sizes),
+        n_labels=count_from_zero(labels, label_starts[:-1], sizes),
     )
 
 
@@ -75,7 +75,7 @@ def additive_noise(X: Floats, draw: int, setting: Setting) -> Floats | None:
     return scaled_noise(X, draw, 0, len(X), setting)
 
 
-def _from_zero(labels: Ints, starts: Ints, sizes: Ints) -> Ints:
+def count_from_zero(labels: Ints, starts: Ints, sizes: Ints) -> Ints:
     """Return a number above all labels of each partition.
 
     Labels that are negative, or much larger than the number of points, are renamed in place.
